@@ -1,0 +1,33 @@
+// A clock: edge k lies at floor(k * 10^12 / f) picoseconds, in exact integers, so that no rounding adds up
+// (the 100G MAC clock is 322,265,625 Hz, whose period is no whole number of picoseconds).
+#pragma once
+#include <stdint.h>
+
+namespace hw {
+
+typedef uint64_t Picoseconds;
+
+class Clock {
+ public:
+  explicit constexpr Clock(uint64_t hertz) : hertz_(hertz) {}
+
+  constexpr uint64_t hertz() const { return hertz_; }
+  constexpr Picoseconds edge(uint64_t cycle) const {
+    return Picoseconds(static_cast<Wide>(cycle) * kPicosecondsPerSecond / hertz_);
+  }
+  // The first cycle whose edge lies at `time` or later.
+  constexpr uint64_t edge_at_or_after(Picoseconds time) const {
+    const uint64_t guess =
+        uint64_t((static_cast<Wide>(time) * hertz_ + kPicosecondsPerSecond - 1) / kPicosecondsPerSecond);
+    return guess > 0 && edge(guess - 1) >= time ? guess - 1 : guess;
+  }
+  // The first cycle whose edge lies strictly after `time`.
+  constexpr uint64_t edge_after(Picoseconds time) const { return edge_at_or_after(time + 1); }
+
+ private:
+  __extension__ typedef unsigned __int128 Wide;
+  static constexpr uint64_t kPicosecondsPerSecond = 1000000000000u;
+  uint64_t hertz_;
+};
+
+}  // namespace hw

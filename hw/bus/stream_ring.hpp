@@ -1,0 +1,175 @@
+// The simulation body of a stream: a bounded ring of tokens, each with the cycle in which it becomes readable.
+// empty() and full() describe the start of the running cycle, whatever the stages called before did in it, so the
+// order in which stages are called inside a cycle changes nothing.
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "clock.hpp"
+#include "world.hpp"
+
+namespace hw {
+
+// Storage kinds of rule 2: extra cycles between a write and its first possible read.
+enum class Kind : uint8_t { reg, lutram, bram_fast, bram, uram };
+constexpr unsigned latency_of(Kind k) {
+  return k == Kind::bram_fast ? 1 : k == Kind::bram ? 2 : k == Kind::uram ? 3 : 0;
+}
+
+struct StreamSpec {
+  std::string name;
+  unsigned capacity = 2;
+  Kind kind = Kind::reg;
+};
+
+// Everything about a stream that does not depend on its token type.
+class StreamBase {
+ public:
+  struct End {
+    Scheduler* scheduler = nullptr;  // null: nobody to wake, as in unit tests
+    int stage = -1;
+  };
+
+  const StreamSpec& spec() const { return spec_; }
+  unsigned depth() const { return depth_; }
+  uint64_t written() const { return written_; }
+  uint64_t was_read() const { return read_; }
+  uint64_t fill() const { return written_ - read_; }
+  unsigned max_fill() const { return max_fill_; }
+  const End& reader() const { return reader_; }
+  const End& writer() const { return writer_; }
+  // Cycle of the last read and write, for comparison with hardware cycle by cycle; kForever when there was none.
+  Cycles last_read() const { return read_cycle_; }
+  Cycles last_write() const { return write_cycle_; }
+
+  bool full() const {
+    if (crossing_) return written_ - (write_cycle_ == world().now) - credits_seen() == spec_.capacity;
+    return written_before() - read_before() == spec_.capacity;
+  }
+
+  void connect_reader(const End& end) { reader_ = end; }
+  void connect_writer(const End& end, unsigned depth) {
+    writer_ = end;
+    depth_ = depth;
+  }
+  // Puts the two ends into different clock domains: two edges of the receiving clock each way, credits included.
+  void cross(const Clock& writer_clock, const Clock& reader_clock);
+
+ protected:
+  uint64_t written_before() const { return written_ - (write_cycle_ == world().now); }
+  uint64_t read_before() const { return read_ - (read_cycle_ == world().now); }
+
+  void check_reader(bool is_empty) const {
+    if (read_cycle_ == world().now) violation("second read in a step", spec_.name.c_str());
+    if (is_empty) violation("read while empty", spec_.name.c_str());
+    if (world().stage >= 0 && world().stage != reader_.stage) violation("read by a stranger", spec_.name.c_str());
+  }
+  void check_writer() const {
+    if (write_cycle_ == world().now) violation("second write in a step", spec_.name.c_str());
+    if (full()) violation("write while full", spec_.name.c_str());
+    if (world().stage >= 0 && world().stage != writer_.stage) violation("write by a stranger", spec_.name.c_str());
+  }
+  Cycles note_write() {
+    write_cycle_ = world().now;
+    world().acted = true;
+    written_++;
+    if (fill() > max_fill_) max_fill_ = unsigned(fill());
+    Cycles ready = world().now + depth_ + latency_of(spec_.kind);
+    if (crossing_) ready = crossing_->reader.edge_after(crossing_->writer.edge(ready)) + 1;
+    if (reader_.scheduler) reader_.scheduler->wake(reader_.stage, ready);
+    return ready;
+  }
+  void note_read() {
+    const bool was_full = crossing_ ? false : full();
+    read_cycle_ = world().now;
+    world().acted = true;
+    if (crossing_) return return_credit();
+    read_++;
+    if (was_full && writer_.scheduler) writer_.scheduler->wake(writer_.stage, world().now + 1);
+  }
+
+  StreamSpec spec_;
+  unsigned depth_ = 1;
+  unsigned max_fill_ = 0;
+  uint64_t written_ = 0, read_ = 0;
+  Cycles write_cycle_ = kForever, read_cycle_ = kForever;
+
+ private:
+  struct Crossing {
+    Clock writer, reader;
+    std::vector<Cycles> credit_ready;  // by read number modulo capacity: writer cycle in which the slot is free
+    uint64_t seen = 0;
+  };
+  uint64_t credits_seen() const {
+    Crossing& x = *crossing_;
+    while (x.seen < read_ && x.credit_ready[x.seen % x.credit_ready.size()] <= world().now) x.seen++;
+    return x.seen;
+  }
+  void return_credit() {
+    Crossing& x = *crossing_;
+    const Cycles free = x.writer.edge_after(x.reader.edge(world().now + 1)) + 1;
+    x.credit_ready[read_++ % x.credit_ready.size()] = free;
+    if (writer_.scheduler) writer_.scheduler->wake(writer_.stage, free);
+  }
+
+  End reader_, writer_;
+  std::unique_ptr<Crossing> crossing_;
+};
+
+inline void StreamBase::cross(const Clock& writer_clock, const Clock& reader_clock) {
+  crossing_.reset(new Crossing{writer_clock, reader_clock, std::vector<Cycles>(spec_.capacity), 0});
+}
+
+}  // namespace hw
+
+namespace hls {
+
+template <class T>
+class stream : public hw::StreamBase {
+ public:
+  stream() { configure(hw::StreamSpec()); }
+  stream(const stream&) = delete;
+  stream& operator=(const stream&) = delete;
+
+  void configure(const hw::StreamSpec& spec) {
+    spec_ = spec;
+    uint64_t slots = 1;
+    while (slots < spec.capacity) slots *= 2;
+    ring_.resize(slots);
+    mask_ = slots - 1;
+  }
+
+  bool empty() const {
+    if (read_cycle_ == hw::world().now) return false;
+    return read_ == written_ || ring_[read_ & mask_].ready > hw::world().now;
+  }
+
+  // The reference stays good until the end of the step.
+  const T& read() {
+    check_reader(empty());
+    const T& token = ring_[read_ & mask_].token;
+    note_read();
+    return token;
+  }
+
+  void write(const T& token) {
+    check_writer();
+    Slot& slot = ring_[written_ & mask_];
+    slot.token = token;
+    slot.ready = note_write();
+  }
+
+  // Observers may look at what was written last; stages may not (there is no peek).
+  const T& newest() const { return ring_[(written_ - 1) & mask_].token; }
+
+ private:
+  struct Slot {
+    hw::Cycles ready;
+    T token;
+  };
+  std::vector<Slot> ring_;
+  uint64_t mask_ = 0;
+};
+
+}  // namespace hls

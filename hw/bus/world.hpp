@@ -1,0 +1,100 @@
+// What the simulation bodies of streams and Rams must know of the outside: the current cycle, and whom to wake.
+// The clock domain that runs a stage sets `world()` before each step; nothing else in hw/ depends on it.
+#pragma once
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+namespace hw {
+
+typedef uint64_t Cycles;
+constexpr Cycles kForever = ~Cycles(0);
+
+// Wake-ups of the stages of one clock domain. They are additive: a step that finds nothing to do never cancels a
+// pending one (rule 5). Near ones sit in a wheel of stage masks, far ones (timers) as one deadline per stage.
+class Scheduler {
+ public:
+  static constexpr int kMaxStages = 128;
+  static constexpr Cycles kSlots = 64;
+  struct Mask {
+    uint64_t w[kMaxStages / 64];
+  };
+
+  Scheduler() {
+    for (Cycles& d : far_) d = kForever;
+  }
+
+  // Asks for a step of `stage` in cycle `at`, which must lie after the cycle that now runs.
+  void wake(int stage, Cycles at) {
+    if (at - now_ >= kSlots) return wake_far(stage, at);
+    const Cycles slot = at % kSlots;
+    wheel_[slot].w[stage / 64] |= uint64_t(1) << (stage % 64);
+    occupied_ |= uint64_t(1) << slot;
+  }
+
+  // The first cycle after `now` in which a stage is due; kForever when none is.
+  Cycles next() const {
+    Cycles near = kForever;
+    if (occupied_ != 0) {
+      const unsigned first = unsigned((now_ + 1) % kSlots);
+      const uint64_t rotated = first == 0 ? occupied_ : (occupied_ >> first) | (occupied_ << (kSlots - first));
+      near = now_ + 1 + Cycles(__builtin_ctzll(rotated));
+    }
+    return near < far_min_ ? near : far_min_;
+  }
+
+  // Moves to `cycle` (no wake-up may lie between) and returns the stages due in it.
+  Mask advance(Cycles cycle) {
+    now_ = cycle;
+    const Cycles slot = cycle % kSlots;
+    Mask due = wheel_[slot];
+    wheel_[slot] = Mask{};
+    occupied_ &= ~(uint64_t(1) << slot);
+    if (cycle >= far_min_) take_far(due);
+    return due;
+  }
+
+  Cycles now() const { return now_; }
+
+ private:
+  void wake_far(int stage, Cycles at) {
+    if (at < far_[stage]) far_[stage] = at;
+    if (at < far_min_) far_min_ = at;
+  }
+  void take_far(Mask& due) {
+    far_min_ = kForever;
+    for (int s = 0; s < kMaxStages; s++) {
+      if (far_[s] <= now_) {
+        due.w[s / 64] |= uint64_t(1) << (s % 64);
+        far_[s] = kForever;
+      }
+      if (far_[s] < far_min_) far_min_ = far_[s];
+    }
+  }
+
+  Cycles now_ = 0;
+  uint64_t occupied_ = 0;
+  Mask wheel_[kSlots] = {};
+  Cycles far_[kMaxStages];
+  Cycles far_min_ = kForever;
+};
+
+struct World {
+  Cycles now;         // the cycle that runs, of the clock domain that runs
+  bool acted;         // a stream was read or written in this step
+  int stage;          // the stage that runs; -1: a test bench, which may touch any port
+  const char* where;  // its name, for messages
+};
+
+inline World& world() {
+  static World w = {0, false, -1, "test bench"};
+  return w;
+}
+
+[[noreturn]] inline void violation(const char* what, const char* object) {
+  fprintf(stderr, "contract violation: %s: %s on %s in cycle %llu\n", world().where, what, object,
+          static_cast<unsigned long long>(world().now));
+  abort();
+}
+
+}  // namespace hw

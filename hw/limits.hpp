@@ -1,0 +1,35 @@
+// Compile-time ceilings of every table. In simulation they are far above what is configured and cost nothing (rows
+// are allocated when touched); a synthesis build sets them with -D to the size that is to be built.
+// All are powers of two: a row number is the low bits of its key.
+#pragma once
+#include "bus/bits.hpp"
+
+#ifndef HW_MAX_QPS
+#define HW_MAX_QPS 16384
+#endif
+#ifndef HW_MAX_REGIONS
+#define HW_MAX_REGIONS 4096
+#endif
+#ifndef HW_LIST_ENTRIES
+#define HW_LIST_ENTRIES 65536
+#endif
+#ifndef HW_STORE_BEATS
+#define HW_STORE_BEATS 1024
+#endif
+
+namespace hw {
+
+constexpr int kMaxQps = HW_MAX_QPS;
+constexpr int kMaxRegions = HW_MAX_REGIONS;
+constexpr int kListEntries = HW_LIST_ENTRIES;  // retransmit entries, one more per QP included
+constexpr int kStoreBeats = HW_STORE_BEATS;    // beats of the receive packet store
+
+typedef Bits<24> Qpn;
+typedef Bits<clog2(kMaxQps)> QpRow;
+typedef Bits<clog2(kMaxRegions)> RegionRow;
+typedef Bits<clog2(kListEntries)> EntryRow;
+
+// The table row of a QP is the low part of its number; rows keep the full number where a stranger could name it.
+inline QpRow row_of(const Qpn& qpn) { return qpn.get<0, clog2(kMaxQps)>(); }
+
+}  // namespace hw

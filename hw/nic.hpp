@@ -1,0 +1,232 @@
+// The NIC: which stages exist, and which stream joins which. The only place that says so.
+//
+//   receive   mac_rx > ethernet > l3_length > icrc_check > packet_store > header_split > ip > udp > bth > ext_headers
+//             requests: > qp_state > memory_region > msn > payload > dma_write     acknowledgements: > flow_control
+//   transmit  send_queue > work_queue > flow_control > retransmit > arbiter > connection > payload > ext_headers
+//             > bth > udp > ip > ethernet > frame > icrc_insert > mac_tx          acknowledgements: msn > ack_queue >
+//
+// `wire(v)` walks over all of it: the simulation builds its shells from it, tests check the graph, tools draw it.
+//   v.stream(s, name, capacity, kind)          a stream inside the NIC
+//   v.port(s, name, capacity, kind)            a stream that joins the NIC to the world
+//   v.stage(stage, name, in(a), out(b), ...)   a stage and its ports, in the order of its step()
+// Where an input never waits for some output of its stage, `v.independent(input, output)` says so; all other outputs
+// may hold all inputs up. A test proves the resulting "may wait for" graph acyclic (rule 7).
+#pragma once
+#include "rx/bth.hpp"
+#include "rx/ethernet.hpp"
+#include "rx/ext_headers.hpp"
+#include "rx/header_split.hpp"
+#include "rx/icrc_check.hpp"
+#include "rx/ip.hpp"
+#include "rx/l3_length.hpp"
+#include "rx/packet_store.hpp"
+#include "rx/payload.hpp"
+#include "rx/udp.hpp"
+#include "tables/connection.hpp"
+#include "tables/memory_region.hpp"
+#include "tables/msn.hpp"
+#include "tables/qp_state.hpp"
+#include "tables/retransmit.hpp"
+#include "tables/timer.hpp"
+#include "tx/ack_queue.hpp"
+#include "tx/arbiter.hpp"
+#include "tx/bth.hpp"
+#include "tx/ethernet.hpp"
+#include "tx/ext_headers.hpp"
+#include "tx/flow_control.hpp"
+#include "tx/frame.hpp"
+#include "tx/icrc_insert.hpp"
+#include "tx/ip.hpp"
+#include "tx/payload.hpp"
+#include "tx/udp.hpp"
+#include "tx/work_queue.hpp"
+
+namespace hw {
+
+template <class T>
+struct In {
+  hls::stream<T>& s;
+};
+template <class T>
+struct Out {
+  hls::stream<T>& s;
+};
+template <class T>
+In<T> in(hls::stream<T>& s) {
+  return In<T>{s};
+}
+template <class T>
+Out<T> out(hls::stream<T>& s) {
+  return Out<T>{s};
+}
+
+// The outside of a NIC.
+template <unsigned W>
+struct NicPorts {
+  hls::stream<Beat<W>> mac_rx, mac_tx;  // frames without FCS
+  hls::stream<Beat<W>> host_rx;         // frames that are not RoCE v2
+  hls::stream<Wqe> send_queue;
+  hls::stream<Completion> completions;
+  hls::stream<DmaCommand> dma_read, dma_write;
+  hls::stream<Beat<W>> dma_read_data, dma_write_data;
+
+  hls::stream<QpStateControl> qp_state_control;
+  hls::stream<MsnControl> msn_control;
+  hls::stream<RegionControl> region_control;
+  hls::stream<ConnectionControl> connection_control;
+  hls::stream<WorkQueueControl> work_queue_control;
+  hls::stream<FlowControlControl> flow_control_control;
+};
+
+template <unsigned W>
+struct Nic {
+  NicPorts<W> port;
+
+  rx::Ethernet<W> rx_ethernet;
+  rx::L3Length<W> rx_l3_length;
+  rx::IcrcCheck<W> rx_icrc_check;
+  rx::PacketStore<W> rx_packet_store;
+  rx::HeaderSplit<W> rx_header_split;
+  rx::Ip rx_ip;
+  rx::Udp rx_udp;
+  rx::Bth rx_bth;
+  rx::ExtHeaders rx_ext_headers;
+  tables::QpState qp_state;
+  tables::MemoryRegion memory_region;
+  tables::Msn msn;
+  rx::Payload<W> rx_payload;
+
+  tx::WorkQueue work_queue;
+  tx::FlowControl flow_control;
+  tables::Retransmit retransmit;
+  tables::Timer timer;
+  tx::AckQueue ack_queue;
+  tx::Arbiter arbiter;
+  tables::Connection connection;
+  tx::Payload tx_payload;
+  tx::ExtHeaders tx_ext_headers;
+  tx::Bth tx_bth;
+  tx::Udp tx_udp;
+  tx::Ip tx_ip;
+  tx::Ethernet tx_ethernet;
+  tx::Frame<W> tx_frame;
+  tx::IcrcInsert<W> tx_icrc_insert;
+
+  template <class V>
+  void wire(V& v) {
+    wire_ports(v);
+    wire_receive(v);
+    wire_transmit(v);
+  }
+
+ private:
+  hls::stream<Beat<W>> l3_in_, icrc_in_, store_in_, split_in_, payload_in_;
+  hls::stream<RxHeader> ip_in_, udp_in_, bth_in_;
+  hls::stream<RxPacket> ext_in_;
+  hls::stream<RxRequest> request_;
+  hls::stream<RxAck> ack_;
+  hls::stream<RxChecked> region_in_, msn_in_;
+  hls::stream<Placement> placement_;
+  hls::stream<AckToSend> ack_to_send_;
+
+  hls::stream<TxPacket> new_packet_, packet_, ack_packet_, connection_in_;
+  hls::stream<ListCommand> list_;
+  hls::stream<TimerCommand> timer_in_;
+  hls::stream<TimerExpired> expired_;
+  hls::stream<TxRouted> fetch_in_, tx_ext_in_;
+  hls::stream<TxHeader> tx_bth_in_, tx_udp_in_, tx_ip_in_, tx_ethernet_in_;
+  hls::stream<TxFrame> frame_in_;
+  hls::stream<Beat<W>> icrc_insert_in_;
+
+  template <class V>
+  void wire_ports(V& v) {
+    v.port(port.mac_rx, "mac_rx", 16, Kind::lutram);
+    v.port(port.mac_tx, "mac_tx", 16, Kind::lutram);
+    v.port(port.host_rx, "host_rx", 64, Kind::lutram);
+    v.port(port.send_queue, "send_queue", 16, Kind::lutram);
+    v.port(port.completions, "completions", 16, Kind::lutram);
+    v.port(port.dma_read, "dma_read", 16, Kind::lutram);
+    v.port(port.dma_read_data, "dma_read_data", 64, Kind::lutram);
+    v.port(port.dma_write, "dma_write", 16, Kind::lutram);
+    v.port(port.dma_write_data, "dma_write_data", 64, Kind::lutram);
+    v.port(port.qp_state_control, "qp_state_control", 2, Kind::reg);
+    v.port(port.msn_control, "msn_control", 2, Kind::reg);
+    v.port(port.region_control, "region_control", 2, Kind::reg);
+    v.port(port.connection_control, "connection_control", 2, Kind::reg);
+    v.port(port.work_queue_control, "work_queue_control", 2, Kind::reg);
+    v.port(port.flow_control_control, "flow_control_control", 2, Kind::reg);
+  }
+
+  template <class V>
+  void wire_receive(V& v) {
+    v.stream(l3_in_, "rx.l3_in", 8, Kind::lutram);
+    v.stream(icrc_in_, "rx.icrc_in", 8, Kind::lutram);
+    v.stream(store_in_, "rx.store_in", 8, Kind::lutram);
+    v.stream(split_in_, "rx.split_in", 8, Kind::lutram);
+    v.stream(ip_in_, "rx.ip_in", 8, Kind::lutram);
+    v.stream(udp_in_, "rx.udp_in", 8, Kind::lutram);
+    v.stream(bth_in_, "rx.bth_in", 8, Kind::lutram);
+    v.stream(ext_in_, "rx.ext_in", 8, Kind::lutram);
+    v.stream(payload_in_, "rx.payload_in", 64, Kind::lutram);
+    v.stream(request_, "rx.request", 8, Kind::lutram);
+    v.stream(ack_, "rx.ack", 8, Kind::lutram);
+    v.stream(region_in_, "rx.region_in", 8, Kind::lutram);
+    v.stream(msn_in_, "rx.msn_in", 8, Kind::lutram);
+    v.stream(placement_, "rx.placement", 8, Kind::lutram);
+    v.stream(ack_to_send_, "rx.ack_to_send", 8, Kind::lutram);
+
+    v.stage(rx_ethernet, "rx.ethernet", in(port.mac_rx), out(l3_in_), out(port.host_rx));
+    v.stage(rx_l3_length, "rx.l3_length", in(l3_in_), out(icrc_in_));
+    v.stage(rx_icrc_check, "rx.icrc_check", in(icrc_in_), out(store_in_));
+    v.stage(rx_packet_store, "rx.packet_store", in(store_in_), out(split_in_));
+    v.stage(rx_header_split, "rx.header_split", in(split_in_), out(ip_in_), out(payload_in_));
+    v.stage(rx_ip, "rx.ip", in(ip_in_), out(udp_in_));
+    v.stage(rx_udp, "rx.udp", in(udp_in_), out(bth_in_));
+    v.stage(rx_bth, "rx.bth", in(bth_in_), out(ext_in_));
+    v.stage(rx_ext_headers, "rx.ext_headers", in(ext_in_), out(request_), out(ack_));
+    v.stage(qp_state, "tables.qp_state", in(request_), in(port.qp_state_control), out(region_in_));
+    v.stage(memory_region, "tables.memory_region", in(region_in_), in(port.region_control), out(msn_in_));
+    v.stage(msn, "tables.msn", in(msn_in_), in(port.msn_control), out(placement_), out(ack_to_send_));
+    v.stage(rx_payload, "rx.payload", in(payload_in_), in(placement_), out(port.dma_write), out(port.dma_write_data));
+  }
+
+  template <class V>
+  void wire_transmit(V& v) {
+    v.stream(new_packet_, "tx.new_packet", 8, Kind::lutram);
+    v.stream(list_, "tx.list", 8, Kind::lutram);
+    v.stream(timer_in_, "tx.timer_in", 8, Kind::lutram);
+    v.stream(expired_, "tx.expired", 2, Kind::reg);
+    v.stream(packet_, "tx.packet", 8, Kind::lutram);
+    v.stream(ack_packet_, "tx.ack_packet", 8, Kind::lutram);
+    v.stream(connection_in_, "tx.connection_in", 8, Kind::lutram);
+    v.stream(fetch_in_, "tx.fetch_in", 8, Kind::lutram);
+    v.stream(tx_ext_in_, "tx.ext_in", 512, Kind::bram);  // packets whose payload is on its way from the host
+    v.stream(tx_bth_in_, "tx.bth_in", 8, Kind::lutram);
+    v.stream(tx_udp_in_, "tx.udp_in", 8, Kind::lutram);
+    v.stream(tx_ip_in_, "tx.ip_in", 8, Kind::lutram);
+    v.stream(tx_ethernet_in_, "tx.ethernet_in", 8, Kind::lutram);
+    v.stream(frame_in_, "tx.frame_in", 8, Kind::lutram);
+    v.stream(icrc_insert_in_, "tx.icrc_insert_in", 8, Kind::lutram);
+
+    v.stage(work_queue, "tx.work_queue", in(port.send_queue), in(port.work_queue_control), out(new_packet_));
+    v.stage(flow_control, "tx.flow_control", in(new_packet_), in(ack_), in(expired_), in(port.flow_control_control),
+            out(list_), out(timer_in_));
+    v.stage(retransmit, "tables.retransmit", in(list_), out(packet_), out(port.completions));
+    v.stage(timer, "tables.timer", in(timer_in_), out(expired_));
+    v.independent(timer_in_, expired_);
+    v.stage(ack_queue, "tx.ack_queue", in(ack_to_send_), out(ack_packet_));
+    v.independent(ack_to_send_, ack_packet_);
+    v.stage(arbiter, "tx.arbiter", in(ack_packet_), in(packet_), out(connection_in_));
+    v.stage(connection, "tables.connection", in(connection_in_), in(port.connection_control), out(fetch_in_));
+    v.stage(tx_payload, "tx.payload", in(fetch_in_), out(tx_ext_in_), out(port.dma_read));
+    v.stage(tx_ext_headers, "tx.ext_headers", in(tx_ext_in_), out(tx_bth_in_));
+    v.stage(tx_bth, "tx.bth", in(tx_bth_in_), out(tx_udp_in_));
+    v.stage(tx_udp, "tx.udp", in(tx_udp_in_), out(tx_ip_in_));
+    v.stage(tx_ip, "tx.ip", in(tx_ip_in_), out(tx_ethernet_in_));
+    v.stage(tx_ethernet, "tx.ethernet", in(tx_ethernet_in_), out(frame_in_));
+    v.stage(tx_frame, "tx.frame", in(frame_in_), in(port.dma_read_data), out(icrc_insert_in_));
+    v.stage(tx_icrc_insert, "tx.icrc_insert", in(icrc_insert_in_), out(port.mac_tx));
+  }
+};
+
+}  // namespace hw
