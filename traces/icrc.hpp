@@ -1,0 +1,14 @@
+#pragma once
+
+#include <cstdint>
+
+#include "traces/bytes.hpp"
+
+namespace traces {
+
+/// Invariant CRC of one RoCEv2 packet over IPv4 (IBTA annex A17.3.3). `ip` is the header with its options as sent,
+/// `udp` its 8 bytes, `transport` everything from the BTH (at least 12 bytes) to the pad, without the ICRC itself.
+/// The value goes onto the wire in little-endian order.
+uint32_t compute_icrc(ByteSpan ip, ByteSpan udp, ByteSpan transport);
+
+}  // namespace traces
