@@ -1,0 +1,11 @@
+#!/bin/bash
+# tidy.sh BUILD_FOLDER: clang-tidy over the files that changed since the branch left main, or over all where there is
+# no such point. Headers are seen through one translation unit that includes them.
+set -u
+cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
+mapfile -t units < <(scripts/tidy_units.py "$1")
+echo "${#units[@]} translation units"
+[ ${#units[@]} -eq 0 ] && exit 0
+printf '%s\0' "${units[@]}" | xargs -0 -n 1 -P "$(nproc)" clang-tidy -p "$1" --quiet 2>&1 |
+  grep -vE '^[0-9]+ warnings? (generated|treated as error)'
+exit "${PIPESTATUS[1]}"

@@ -1,0 +1,27 @@
+#!/bin/bash
+# Installs what is missing, builds, and checks everything: format, lint, the tests under address and
+# undefined-behaviour sanitizers, the tests. Runs all parts even when one fails; ctest's summary comes last.
+set -u
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+. "$root/scripts/common.sh"
+failed=()
+
+part() {
+  say "$1"
+  "${@:2}" || { failed+=("$1"); echo "FAILED: $1" >&2; }
+}
+
+sanitized_tests() {
+  build_in build-asan -DBALBOA_SANITIZE=address,undefined && ctest --test-dir "$root/build-asan" -j "$(nproc)" \
+    --output-on-failure --progress
+}
+
+install_packages || exit 1
+say "building in build/"
+build_in build || exit 1
+
+part "format" "$root/scripts/format.sh"
+part "lint" "$root/scripts/tidy.sh" build
+part "tests under sanitizers" sanitized_tests
+part "tests" ctest --test-dir "$root/build" -j "$(nproc)" --output-on-failure
+[ ${#failed[@]} -eq 0 ]
