@@ -87,15 +87,16 @@ enum Sequence : uint8_t {
   kIgnore = 3,     // no answer: dropped earlier, or ahead of a gap that is NAKed already
 };
 
-// qp_state -> memory_region -> msn. `expected` is the PSN expected before this packet; `access_ok` and `address` are
-// filled in by memory_region: the host address of the first byte of the message.
+// qp_state -> memory_region -> msn. `expected` is the PSN expected before this packet. `nak` is the syndrome with which
+// a packet in order must be refused, 0 for none: qp_state fills it in for a right that the QP lacks, memory_region for
+// the key. `address` comes from memory_region: the host address of the first byte of the message.
 struct RxChecked {
   RxRequest request;
   Bits<2> sequence;
   Psn expected;
-  Bits<1> access_ok;
+  Bits<8> nak;
   Bits<64> address;
-  HW_TOKEN(request, sequence, expected, access_ok, address)
+  HW_TOKEN(request, sequence, expected, nak, address)
 };
 
 // msn -> rx/payload: what becomes of a packet's payload.
