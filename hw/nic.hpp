@@ -12,6 +12,7 @@
 // Where an input never waits for some output of its stage, `v.independent(input, output)` says so; all other outputs
 // may hold all inputs up. A test proves the resulting "may wait for" graph acyclic (rule 7).
 #pragma once
+#include "bus/ports.hpp"
 #include "rx/bth.hpp"
 #include "rx/ethernet.hpp"
 #include "rx/ext_headers.hpp"
@@ -42,23 +43,6 @@
 #include "tx/work_queue.hpp"
 
 namespace hw {
-
-template <class T>
-struct In {
-  hls::stream<T>& s;
-};
-template <class T>
-struct Out {
-  hls::stream<T>& s;
-};
-template <class T>
-In<T> in(hls::stream<T>& s) {
-  return In<T>{s};
-}
-template <class T>
-Out<T> out(hls::stream<T>& s) {
-  return Out<T>{s};
-}
 
 // The outside of a NIC.
 template <unsigned W>

@@ -76,7 +76,7 @@ class StreamBase {
     written_++;
     if (fill() > max_fill_) max_fill_ = unsigned(fill());
     Cycles ready = world().now + depth_ + latency_of(spec_.kind);
-    if (crossing_) ready = crossing_->reader.edge_after(crossing_->writer.edge(ready)) + 1;
+    if (crossing_) return note_crossing(ready);
     if (reader_.scheduler) reader_.scheduler->wake(reader_.stage, ready);
     return ready;
   }
@@ -110,7 +110,12 @@ class StreamBase {
     Crossing& x = *crossing_;
     const Cycles free = x.writer.edge_after(x.reader.edge(world().now + 1)) + 1;
     x.credit_ready[read_++ % x.credit_ready.size()] = free;
-    if (writer_.scheduler) writer_.scheduler->wake(writer_.stage, free);
+    if (writer_.scheduler) writer_.scheduler->wake_from_outside(writer_.stage, free);
+  }
+  Cycles note_crossing(Cycles ready_at_writer) {
+    const Cycles ready = crossing_->reader.edge_after(crossing_->writer.edge(ready_at_writer)) + 1;
+    if (reader_.scheduler) reader_.scheduler->wake_from_outside(reader_.stage, ready);
+    return ready;
   }
 
   End reader_, writer_;

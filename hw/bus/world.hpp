@@ -32,6 +32,16 @@ class Scheduler {
     occupied_ |= uint64_t(1) << slot;
   }
 
+  // The same from outside this domain: whoever runs the domain is told, since it may be asleep.
+  void wake_from_outside(int stage, Cycles at) {
+    wake(stage, at);
+    if (listener_) listener_(listener_context_);
+  }
+  void set_listener(void (*listener)(void*), void* context) {
+    listener_ = listener;
+    listener_context_ = context;
+  }
+
   // The first cycle after `now` in which a stage is due; kForever when none is.
   Cycles next() const {
     Cycles near = kForever;
@@ -72,7 +82,9 @@ class Scheduler {
     }
   }
 
-  Cycles now_ = 0;
+  Cycles now_ = ~Cycles(0);  // the cycle before cycle 0
+  void (*listener_)(void*) = nullptr;
+  void* listener_context_ = nullptr;
   uint64_t occupied_ = 0;
   Mask wheel_[kSlots] = {};
   Cycles far_[kMaxStages];

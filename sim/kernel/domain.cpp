@@ -1,0 +1,68 @@
+#include "sim/kernel/domain.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace sim {
+
+int Domain::add_record(StageRecord record) {
+  const int id = int(stages_.size());
+  if (id == hw::Scheduler::kMaxStages)
+    throw std::length_error("clock domain: more than " + std::to_string(hw::Scheduler::kMaxStages) + " stages");
+  stages_.push_back(std::move(record));
+  scheduler_.wake(id, 0);
+  return id;
+}
+
+void Domain::call(int id, hw::Cycles cycle) {
+  StageRecord& s = stages_[size_t(id)];
+  if (s.skip && cycle > s.next) s.skip(s.binding.get(), cycle - s.next);
+  hw::World& world = hw::world();
+  world.stage = id;
+  world.where = s.name.c_str();
+  world.acted = false;
+  s.step(s.binding.get());
+  s.next = cycle + 1;
+  s.calls++;
+  if (world.acted) {
+    s.active++;
+    scheduler_.wake(id, cycle + 1);
+  } else if (s.quiet) {
+    const hw::Cycles quiet = s.quiet(s.binding.get());
+    if (quiet != hw::kForever) scheduler_.wake(id, cycle + 1 + quiet);
+  }
+}
+
+void Domain::run_cycle(hw::Cycles cycle, hw::Scheduler::Mask due) {
+  hw::world().now = cycle;
+  cycles_run_++;
+  if (options_.every_cycle)
+    for (size_t i = 0; i < stages_.size(); i++) due.w[i / 64] |= uint64_t(1) << (i % 64);
+  if (!options_.shuffle) {
+    for (int word = 0; word < hw::Scheduler::kMaxStages / 64; word++)
+      for (uint64_t left = due.w[word]; left != 0; left &= left - 1) call(word * 64 + __builtin_ctzll(left), cycle);
+    return;
+  }
+  order_.clear();
+  for (int word = 0; word < hw::Scheduler::kMaxStages / 64; word++)
+    for (uint64_t left = due.w[word]; left != 0; left &= left - 1) order_.push_back(word * 64 + __builtin_ctzll(left));
+  std::shuffle(order_.begin(), order_.end(), random_);
+  for (int id : order_) call(id, cycle);
+}
+
+void Domain::run(hw::Cycles end) {
+  for (;;) {
+    const hw::Cycles next = scheduler_.next();
+    if (next >= end) break;
+    if (options_.every_cycle)
+      while (scheduler_.now() + 1 < next) {
+        const hw::Cycles idle = scheduler_.now() + 1;
+        run_cycle(idle, scheduler_.advance(idle));
+      }
+    run_cycle(next, scheduler_.advance(next));
+  }
+  hw::world().stage = -1;
+  hw::world().where = "outside of the stages";
+}
+
+}  // namespace sim
