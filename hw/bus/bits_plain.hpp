@@ -88,9 +88,10 @@ struct Bits {
 
   template <int M>
   Bits<M> to() const {
+    const int common = M < N ? int(Bits<M>::kWords) : int(kWords);
     Bits<M> r;
 #pragma GCC unroll 32
-    for (int i = 0; i < (Bits<M>::kWords < kWords ? int(Bits<M>::kWords) : int(kWords)); i++) r.w[i] = w[i];
+    for (int i = 0; i < common; i++) r.w[i] = w[i];
     r.trim();
     return r;
   }

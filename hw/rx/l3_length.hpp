@@ -1,0 +1,77 @@
+// Holds the lengths of a RoCE v2 packet against each other and cuts the frame to what the IP header claims.
+//
+// Everything behind finds the ICRC, the pad and the payload by these lengths, so they are checked first, before the
+// ICRC (facts/protocol.md rows 35 and 44): IP total length, UDP length, the headers that the opcode asks for, PadCnt.
+// Ethernet padding and trailers after the IP packet are cut off: the beat with the packet's last byte becomes the last
+// one and the rest of the frame is swallowed. A packet that lies about its lengths leaves as its first beat alone, one
+// that is shorter than it claims as it is; both `bad` on the last beat.
+#pragma once
+#include "../bus/bytes.hpp"
+#include "../bus/counter.hpp"
+#include "../tokens.hpp"
+
+namespace hw {
+namespace rx {
+
+template <unsigned W>
+struct L3Length {
+  static_assert(W >= 512, "the headers that are checked lie in the first beat");
+  Counter length_errors;
+
+  void step(hls::stream<Beat<W>>& in, hls::stream<Beat<W>>& out) {
+    if (in.empty() || (!bool(swallow_) && out.full())) return;
+    const Beat<W>& x = in.read();
+    if (bool(swallow_)) {
+      swallow_ = ~x.last;
+      return;
+    }
+    const bool first = !bool(inside_);
+    const bool lies = first && !consistent(x.data);
+    const Length left = first ? frame_length(x.data) : left_;
+    const Length bytes = x.bytes.template to<kLengthBits>();
+    const bool complete = !bytes.ult(left);
+    const bool ends = lies || complete || bool(x.last);
+    const bool wrong = ends && (lies || !complete);
+
+    Beat<W> y = x;
+    y.last = Bits<1>(ends);
+    y.bad = Bits<1>(wrong) | (x.bad & x.last);
+    if (complete && !lies) {
+      y.bytes = left.template to<kCountBits>();
+      y.data = keep_bytes(x.data, y.bytes);
+    }
+    out.write(y);
+    if (wrong) length_errors.inc();
+    left_ = left - bytes;
+    inside_ = Bits<1>(!ends);
+    swallow_ = Bits<1>(ends) & ~x.last;
+  }
+
+ private:
+  enum { kLengthBits = 13, kCountBits = clog2(W / 8 + 1) };
+  typedef Bits<kLengthBits> Length;
+  // A datagram with the largest PMTU and a RETH. Larger ones would not fit into `Length`, nor into rx/packet_store.
+  static constexpr uint64_t kMaxDatagramBytes = wire::kMinDatagramBytes + wire::kRethBytes + 4096;
+
+  Bits<1> inside_, swallow_;
+  Length left_;  // bytes of the packet that have not come yet
+
+  static Length frame_length(const Bits<W>& header) {
+    return wire::load<wire::ip::TotalLength>(header).template to<kLengthBits>() + Length(wire::kEthernetBytes);
+  }
+
+  // Payload and pad fill whole words (IBTA 9.2.3), as all headers do, so a datagram does too.
+  static bool consistent(const Bits<W>& header) {
+    const Bits<16> total = wire::load<wire::ip::TotalLength>(header);
+    const Bits<8> opcode = wire::load<wire::bth::Opcode>(header);
+    const Bits<16> headers = wire::extended_bytes(opcode).template to<16>() + Bits<16>(wire::kMinDatagramBytes);
+    const Bits<16> payload_and_pad = total - headers;
+    const Bits<16> pad = wire::load<wire::bth::Flags>(header).template get<4, 2>().template to<16>();
+    return wire::load<wire::udp::Length>(header) == total - Bits<16>(wire::kIpBytes) && !total.ult(headers) &&
+           !Bits<16>(kMaxDatagramBytes).ult(total) && !bool(total.template get<0, 2>()) && !payload_and_pad.ult(pad) &&
+           !(wire::is(opcode, wire::kAcknowledge) && bool(payload_and_pad));
+  }
+};
+
+}  // namespace rx
+}  // namespace hw
