@@ -37,6 +37,7 @@ enum : int {
   kExtOffset = kBthOffset + kBthBytes,          // 54: where RETH or AETH begin, and payload when there is neither
   kMaxHeaderBytes = kExtOffset + kRethBytes,    // 70
   kMinDatagramBytes = kIpBytes + kUdpBytes + kBthBytes + kIcrcBytes,  // 44: IP total length of a bare BTH
+  kMaxPayloadBytes = 4096,                                            // the largest PMTU
 };
 
 namespace eth {
@@ -104,6 +105,9 @@ enum Opcode : uint8_t {
   kWriteOnly = 0x0a,
   kAcknowledge = 0x11,
 };
+
+// Not of a service: congestion notification packet (IBTA A17.9.3).
+constexpr uint64_t kCongestionNotification = 0x81;
 
 inline bool is(const Bits<8>& opcode, Opcode o) { return opcode == Bits<8>(o); }
 inline bool is_write(const Bits<8>& o) {
