@@ -1,0 +1,86 @@
+// Store and forward: a packet goes on only when all of it has come and no check has failed, so that nothing of a bad
+// packet is seen by a table (facts/protocol.md row 38). Costs one frame time.
+//
+// The beats lie in a ring. The write pointer commits at a good last beat and goes back to the last commit at a bad one;
+// the reader follows up to the commit. A row is free again as soon as it is requested (rule 4: the Ram holds what it
+// has fetched). A packet larger than the whole ring would wait for ever, so it is dropped.
+#pragma once
+#include "../bus/counter.hpp"
+#include "../bus/ram.hpp"
+#include "../tokens.hpp"
+
+namespace hw {
+namespace rx {
+
+template <unsigned W>
+struct PacketStore {
+  struct Params {
+    uint32_t beats = kStoreBeats;  // 1 .. kStoreBeats
+  } params;
+  Counter stored, dropped;  // packets
+  Counter fullest;          // beats, the most ever held
+
+  void step(hls::stream<Beat<W>>& in, hls::stream<Beat<W>>& out) {
+    forward(out);  // before accept: a commit shows in the next cycle
+    accept(in);
+  }
+
+#if !defined(HW_LOWER) && !defined(__SYNTHESIS__)
+  // The first request behind a commit, and what it fetches, come without a stream moving.
+  Cycles quiet() const { return bool(fetched_) || read_ != committed_ ? 0 : kForever; }
+  void skip(Cycles) {}
+#endif
+
+ private:
+  // One bit more than a row number has, so that full and empty differ.
+  typedef Bits<clog2(kStoreBeats) + 1> Pointer;
+
+  Ram<Beat<W>, kStoreBeats> beats_;
+  Pointer write_, committed_, read_;
+  Bits<1> fetched_;  // a beat waits in beats_.data()
+  Bits<1> discard_;  // the rest of this packet is thrown away
+
+  static Bits<clog2(kStoreBeats)> row(const Pointer& p) { return p.template to<clog2(kStoreBeats)>(); }
+
+  void forward(hls::stream<Beat<W>>& out) {
+    if (bool(fetched_)) {
+      if (out.full()) return;
+      out.write(beats_.data());
+      fetched_ = Bits<1>(0);
+    }
+    if (read_ == committed_) return;
+    beats_.request(row(read_));
+    read_ = read_ + Pointer(1);
+    fetched_ = Bits<1>(1);
+  }
+
+  void accept(hls::stream<Beat<W>>& in) {
+    const bool full = write_ - read_ == Pointer(params.beats);
+    const bool too_large = full && read_ == committed_;
+    if (in.empty() || (full && !too_large)) return;
+
+    const Beat<W>& x = in.read();
+    const bool last = bool(x.last);
+    const bool lost = bool(discard_) || too_large || (last && bool(x.bad));
+    if (lost) {
+      write_ = committed_;
+    } else {
+      beats_.write(row(write_), x);
+      write_ = write_ + Pointer(1);
+      if (last) committed_ = write_;
+    }
+    discard_ = Bits<1>(lost && !last);
+    count(last, lost);
+  }
+
+  void count(bool last, bool lost) {
+    if (last && lost) dropped.inc();
+    if (last && !lost) stored.inc();
+    const Bits<32> held = (write_ - read_).template to<32>();
+    if (fullest.v.ult(held)) fullest.v = held;
+  }
+
+};
+
+}  // namespace rx
+}  // namespace hw
