@@ -37,7 +37,15 @@ class RamModel {
     write_cycle_ = world().now;
   }
 
-  // For observers and end-of-run checks, never for stages.
+  // For a stage's skip() only: as if row `a` had been requested in an earlier cycle.
+  void seek(const Address& a) {
+    held_ = index(a);
+    if (!kForward) held_row_ = rows_[held_];
+    pending_ = false;
+    any_ = true;
+  }
+
+  // For observers, end-of-run checks and quiet(), never for step().
   const T& peek(uint64_t row) const { return rows_[row]; }
 
  private:

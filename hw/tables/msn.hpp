@@ -1,0 +1,142 @@
+// Owner of the message sequence number and of the place where the running message of a QP stands: decides what becomes
+// of each packet's payload and what the peer is told (IBTA 9.7.4, 9.7.5; facts/protocol.md D rows 3, 11, 21, 24 to 29).
+//
+// Every token yields a Placement, dropped or not, since payloads and verdicts pair by order (rule 6). A packet that
+// breaks the rules of a message is refused with Invalid Request. A refused QP is dead: what comes later is dropped
+// without an answer, until control sets the row again.
+//
+// A packet is taken in c and answered in c + 1, one a cycle, also of one QP. A row's numbers move on without waiting
+// for the verdict, which keeps the comparisons out of its recurrence: a refusal only sets `dead`, and the numbers of a
+// dead row mean nothing.
+#pragma once
+#include "../bus/counter.hpp"
+#include "../bus/ram.hpp"
+#include "../tokens.hpp"
+#include "intake.hpp"
+
+namespace hw {
+namespace tables {
+
+struct Msn {
+  struct Params {
+    uint32_t ack_every_packet = 0;  // 1: acknowledge each packet, not only those that ask for it
+  } params;
+
+  Counter rx_write_requests;  // WRITE messages begun that the QP's rights and the opcode sequence allow
+  Counter messages, packets;  // completed, accepted
+  Counter invalid_request;    // NAKs of that kind given
+  Counter dead_drops;         // packets for a QP that is dead
+
+  void step(hls::stream<RxChecked>& in, hls::stream<MsnControl>& control, hls::stream<Placement>& placement,
+            hls::stream<AckToSend>& ack) {
+    if (bool(intake_.has_packet)) {
+      if (placement.full() || ack.full()) return;
+      answer(intake_.packet, rows_.data(), placement, ack);
+    }
+    if (bool(intake_.has_control)) configure(intake_.control);
+    intake_.take(in, control);
+    if (bool(intake_.has_packet)) rows_.request(row_of(intake_.packet.request.qpn));
+  }
+
+ private:
+  struct Row {
+    Bits<24> msn;
+    PmtuCode pmtu;
+    Bits<64> cursor;     // host address of the next byte of the running message
+    Bits<32> remaining;  // bytes of it still to come
+    Bits<1> in_message, dead;
+  };
+  RamForward<Row, kMaxQps> rows_;
+  Intake<RxChecked, MsnControl> intake_;
+
+  void answer(const RxChecked& packet, const Row& row, hls::stream<Placement>& placement,
+              hls::stream<AckToSend>& ack) {
+    const RxRequest& request = packet.request;
+    const bool alive = !bool(row.dead);
+    const bool in_order = packet.sequence == Bits<2>(kInOrder);
+    const Row next = advanced(row, packet);
+    const Bits<8> nak = bool(packet.nak) ? packet.nak : shape_nak(request, row, next);
+    const bool keep = alive && in_order && !bool(nak);
+
+    placement.write(placed(packet, row, keep));
+    const bool asked = bool(request.ack_request) || params.ack_every_packet != 0;
+    const bool answered = in_order ? bool(nak) || asked : packet.sequence != Bits<2>(kIgnore);
+    if (alive && answered) ack.write(acknowledgement(packet, row, next, nak));
+    if (in_order) {
+      Row written = next;
+      written.dead = Bits<1>(!keep);
+      rows_.write(row_of(request.qpn), written);
+    }
+    count(packet, alive, in_order, nak);
+  }
+
+  static Row advanced(const Row& row, const RxChecked& packet) {
+    const RxRequest& request = packet.request;
+    const bool starts = wire::starts_message(request.opcode), ends = wire::ends_message(request.opcode);
+    Row next = row;
+    next.msn = row.msn + Bits<24>(ends);
+    next.cursor = (starts ? packet.address : row.cursor) + request.payload.to<64>();
+    next.remaining = (starts ? request.dma_length : row.remaining) - request.payload.to<32>();
+    next.in_message = Bits<1>(!ends);
+    return next;
+  }
+
+  // Opcode sequence (row 26), payload against PMTU (24), payloads against the RETH's length (25). A packet that ends
+  // its message must bring all that remains, one that does not must leave something.
+  static Bits<8> shape_nak(const RxRequest& request, const Row& row, const Row& next) {
+    const bool starts = wire::starts_message(request.opcode), ends = wire::ends_message(request.opcode);
+    const PacketBytes pmtu = pmtu_bytes(row.pmtu);
+    const bool sequence = wire::is_write(request.opcode) && starts != bool(row.in_message);
+    const bool size = ends ? !pmtu.ult(request.payload) : request.payload == pmtu;
+    const Bits<32> before = starts ? request.dma_length : row.remaining;
+    const bool enough = !before.ult(request.payload.to<32>());
+    const bool sum = enough && bool(next.remaining) != ends;
+    return Bits<8>(sequence && size && sum ? 0 : wire::aeth::kNakInvalidRequest);
+  }
+
+  static Placement placed(const RxChecked& packet, const Row& row, bool keep) {
+    Placement p;
+    p.keep = Bits<1>(keep);
+    p.body = packet.request.body;
+    p.address = wire::starts_message(packet.request.opcode) ? packet.address : row.cursor;
+    p.bytes = packet.request.payload;
+    p.tag = packet.request.tag;
+    return p;
+  }
+
+  // A duplicate is acknowledged with the PSN completed last, not with its own (D.2 row 3).
+  static AckToSend acknowledgement(const RxChecked& packet, const Row& row, const Row& next, const Bits<8>& nak) {
+    const bool in_order = packet.sequence == Bits<2>(kInOrder), gap = packet.sequence == Bits<2>(kGap);
+    AckToSend a;
+    a.qpn = packet.request.qpn;
+    a.psn = in_order ? packet.request.psn : gap ? packet.expected : packet.expected.previous();
+    a.syndrome = gap ? Bits<8>(wire::aeth::kNakSequence) : in_order && bool(nak) ? nak : Bits<8>(wire::aeth::kAck);
+    a.msn = in_order && !bool(nak) ? next.msn : row.msn;
+    a.tag = packet.request.tag;
+    return a;
+  }
+
+  void count(const RxChecked& packet, bool alive, bool in_order, const Bits<8>& nak) {
+    const bool refused = nak == Bits<8>(wire::aeth::kNakInvalidRequest);
+    if (!alive) {
+      if (packet.sequence != Bits<2>(kIgnore)) dead_drops.inc();
+      return;
+    }
+    if (!in_order) return;
+    if (refused) invalid_request.inc();
+    if (!refused && wire::starts_message(packet.request.opcode)) rx_write_requests.inc();
+    if (bool(nak)) return;
+    packets.inc();
+    if (wire::ends_message(packet.request.opcode)) messages.inc();
+  }
+
+  void configure(const MsnControl& c) {
+    Row row;
+    row.msn = c.msn;
+    row.pmtu = c.pmtu;
+    rows_.write(row_of(c.qpn), row);
+  }
+};
+
+}  // namespace tables
+}  // namespace hw
