@@ -1,0 +1,80 @@
+// Damaged captures: whatever the bytes, reading ends in packets and at most one error line. Run under
+// BALBOA_SANITIZE=address,undefined to see reads out of bounds.
+
+#include <random>
+
+#include "support.hpp"
+#include "traces/flows.hpp"
+#include "traces/roce_line.hpp"
+
+namespace traces {
+namespace {
+
+std::vector<std::filesystem::path> seeds() {
+  std::vector<std::filesystem::path> files = {test::sample_capture()};
+  if (!test::shared_folder().empty()) {
+    files.push_back(test::shared_folder() / "captures/derived/fmt_ng_le.pcapng");
+    files.push_back(test::shared_folder() / "captures/rxe/nano_mixed.s.pcap");
+  }
+  return files;
+}
+
+// Flips up to eight bytes, most of them near the start where the headers are, and cuts every fourth file.
+std::vector<uint8_t> mutate(std::vector<uint8_t> bytes, std::mt19937& random) {
+  const size_t flips = random() % 9;
+  for (size_t i = 0; i < flips; ++i) {
+    const size_t range = random() % 2 ? bytes.size() : std::min<size_t>(bytes.size(), 400);
+    bytes[random() % range] ^= static_cast<uint8_t>(1 + random() % 255);
+  }
+  if (random() % 4 == 0) bytes.resize(random() % bytes.size());
+  return bytes;
+}
+
+void format_all(const std::string& file) {
+  LineFormatter formatter;
+  for (const Packet& packet : test::read_all(file).packets) {
+    const RocePacket roce = decode_frame(packet.bytes);
+    const auto line = formatter.line(packet, roce);
+    EXPECT_EQ(line.has_value(), roce.kind == FrameKind::kRoceV2);
+    EXPECT_LE(roce.payload(packet.bytes).size, packet.bytes.size());
+  }
+}
+
+// True when the capture could be replayed, cut or not.
+bool replay(const std::string& file, const char* ours) {
+  try {
+    const ReplayCapture capture = read_replay(file, test::ip(ours));
+    EXPECT_FALSE(capture.flows.empty());
+    if (!capture.input_error.empty()) test::expect_error_line(capture.input_error, file);
+    return true;
+  } catch (const InputError& error) {
+    test::expect_error_line(error.what(), file);
+    return false;
+  }
+}
+
+TEST(Fuzz, DamagedCapturesNeverCrash) {
+  constexpr size_t kMutations = 2000;
+  constexpr size_t kSeedBytes = 40000;
+  const auto files = seeds();
+  std::vector<std::vector<uint8_t>> originals;
+  for (const auto& file : files) {
+    originals.push_back(test::read_bytes(file));
+    originals.back().resize(std::min(originals.back().size(), kSeedBytes));
+  }
+  std::mt19937 random(3);
+  test::TemporaryFile file("damaged.pcap");
+  size_t replayed = 0;
+  for (size_t i = 0; i < kMutations && !testing::Test::HasFailure(); ++i) {
+    SCOPED_TRACE(i);
+    test::write_bytes(file.name(), mutate(originals[i % originals.size()], random));
+    format_all(file.name());
+    replayed += replay(file.name(), "10.77.0.1") || replay(file.name(), "10.1.16.61");
+  }
+  // Damage that nothing survives, or that everything survives, would test nothing.
+  EXPECT_GT(replayed, kMutations / 5);
+  EXPECT_LT(replayed, kMutations);
+}
+
+}  // namespace
+}  // namespace traces

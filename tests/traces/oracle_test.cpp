@@ -1,0 +1,109 @@
+// Decoding against the Python oracle, which shares no code with this project: its text, line for line.
+
+#include <random>
+#include <regex>
+
+#include "frames.hpp"
+#include "support.hpp"
+#include "traces/pcap_writer.hpp"
+#include "traces/roce_line.hpp"
+
+namespace traces {
+namespace {
+
+std::string oracles() {
+  return (test::shared_folder() / "oracles").string();
+}
+
+// The oracle's lines, without the comment that a cut file ends with. Its lines of IPv6 are dropped: they are not ours.
+std::vector<std::string> oracle_lines(const std::string& file) {
+  const std::regex not_ours("#.*|[0-9]+ [0-9.]+ [0-9a-f]{32}>.*");
+  std::vector<std::string> lines;
+  for (std::string& line : test::lines_of("python3 " + oracles() + "/roce_lines.py " + file + " 2>/dev/null")) {
+    if (!std::regex_match(line, not_ours)) lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+std::vector<std::string> our_lines(const std::string& file) {
+  LineFormatter formatter;
+  std::vector<std::string> lines;
+  for (const Packet& packet : test::read_all(file).packets) {
+    if (const auto line = formatter.line(packet, decode_frame(packet.bytes))) lines.push_back(*line);
+  }
+  return lines;
+}
+
+bool is_ethernet(const std::string& file) {
+  try {
+    PcapReader(file).require_ethernet();
+    return true;
+  } catch (const InputError&) {
+    return false;
+  }
+}
+
+class OracleText : public testing::TestWithParam<const char*> {};
+
+TEST_P(OracleText, IsEqualForEveryCapture) {
+  SKIP_WITHOUT_SHARED();
+  size_t compared = 0;
+  for (const auto& file : test::captures_in(GetParam())) {
+    SCOPED_TRACE(file);
+    if (!is_ethernet(file)) continue;
+    const std::vector<std::string> expected = oracle_lines(file);
+    EXPECT_EQ(our_lines(file), expected);
+    compared += expected.size();
+  }
+  EXPECT_GT(compared, 0u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Folders, OracleText, testing::Values("rxe", "third_party", "vectors", "derived"));
+
+TEST(Oracle, FindsNoRoceWhereThereIsNone) {
+  SKIP_WITHOUT_SHARED();
+  for (const auto& file : test::captures_in("not_roce")) {
+    SCOPED_TRACE(file);
+    EXPECT_TRUE(!is_ethernet(file) || our_lines(file).empty());
+    EXPECT_TRUE(oracle_lines(file).empty());
+  }
+}
+
+TEST(Oracle, AgreesOnEveryOpcode) {
+  SKIP_WITHOUT_SHARED();
+  const std::vector<std::string> lines = test::lines_of("cd " + oracles() +
+                                                        " && python3 -c 'from roce_wire import *\n"
+                                                        "for op in range(256): print(opname(op), ext_len(op))'");
+  ASSERT_EQ(lines.size(), 256u);
+  for (size_t opcode = 0; opcode < 256; ++opcode) {
+    const auto op = static_cast<uint8_t>(opcode);
+    EXPECT_EQ(opcode_name(op) + " " + std::to_string(extended_headers_size(op)), lines[opcode]);
+  }
+}
+
+// Random headers behind the UDP header, for each opcode, in frames of many lengths and cuts.
+TEST(Oracle, AgreesOnRandomHeaders) {
+  SKIP_WITHOUT_SHARED();
+  std::mt19937 random(2);
+  test::TemporaryFile file("random.pcap");
+  constexpr size_t kBth = 14 + 20 + 8;
+  {
+    PcapWriter writer(file.name());
+    for (uint64_t i = 0; i < 2048; ++i) {
+      test::FrameSpec spec;
+      spec.payload = random() % 80;
+      std::vector<uint8_t> frame = test::build_frame(spec);
+      for (size_t offset = kBth + 1; offset < frame.size(); ++offset) frame[offset] = static_cast<uint8_t>(random());
+      frame[kBth] = static_cast<uint8_t>(i);
+      if (i % 3 != 0) test::fix_icrc(frame);
+      if (i % 5 == 0) frame.resize(kBth + random() % (frame.size() - kBth));
+      writer.write(i * 1'234'567, frame);
+    }
+  }
+  const std::vector<std::string> expected = oracle_lines(file.name());
+  EXPECT_EQ(expected.size(), 2048u);
+  EXPECT_EQ(our_lines(file.name()), expected);
+}
+
+}  // namespace
+}  // namespace traces

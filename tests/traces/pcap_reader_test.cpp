@@ -1,0 +1,184 @@
+#include "traces/pcap_reader.hpp"
+
+#include "support.hpp"
+
+namespace traces {
+namespace {
+
+using test::expect_error_line;
+using test::input_error_of;
+using test::read_all;
+using test::TemporaryFile;
+
+struct Encoding {
+  bool big_endian;
+  bool nanoseconds;
+};
+
+void append(std::vector<uint8_t>& bytes, const Encoding& encoding, uint32_t value, int count) {
+  for (int i = 0; i < count; ++i) {
+    const int shift = 8 * (encoding.big_endian ? count - 1 - i : i);
+    bytes.push_back(static_cast<uint8_t>(value >> shift));
+  }
+}
+
+// A pcap file with one packet of three bytes at 1 s and 500 units.
+std::vector<uint8_t> one_packet(const Encoding& encoding, uint32_t link_type = 1) {
+  std::vector<uint8_t> bytes;
+  append(bytes, encoding, encoding.nanoseconds ? 0xa1b23c4d : 0xa1b2c3d4, 4);
+  append(bytes, encoding, 2, 2);
+  append(bytes, encoding, 4, 2);
+  for (uint32_t word : {0u, 0u, 65535u, link_type, 1u, 500u, 3u, 60u}) append(bytes, encoding, word, 4);
+  bytes.insert(bytes.end(), {7, 8, 9});
+  return bytes;
+}
+
+// pcapng, little endian: section, interface whose clock counts whole seconds, one packet at `seconds`.
+std::vector<uint8_t> pcapng_of_seconds(uint64_t seconds) {
+  std::vector<uint8_t> bytes;
+  const auto words = [&](std::initializer_list<uint32_t> values) {
+    for (uint32_t value : values) append(bytes, {false, false}, value, 4);
+  };
+  words({0x0a0d0d0a, 28, 0x1a2b3c4d, 1, 0xffffffff, 0xffffffff, 28});
+  words({1, 32, 1, 0, 9 | 1 << 16, 0, 0, 32});  // option 9, if_tsresol: 10^0
+  words({6, 36, 0, static_cast<uint32_t>(seconds >> 32), static_cast<uint32_t>(seconds), 4, 4, 0x04030201, 36});
+  return bytes;
+}
+
+TEST(PcapReader, DeliversEveryPacketOfTheSample) {
+  PcapReader reader(test::sample_capture());
+  EXPECT_NO_THROW(reader.require_ethernet());
+  Packet packet;
+  uint64_t count = 0;
+  size_t bytes = 0;
+  while (reader.read(packet)) {
+    EXPECT_EQ(packet.index, ++count);
+    EXPECT_EQ(packet.link_type, 1);
+    EXPECT_EQ(packet.original_length, packet.bytes.size());
+    bytes += packet.bytes.size();
+  }
+  EXPECT_EQ(count, 85u);
+  EXPECT_EQ(PcapReader(test::sample_capture()).next()->time_ns, 1795985759085349000);
+  EXPECT_EQ(24 + 16 * count + bytes, std::filesystem::file_size(test::sample_capture()));
+  EXPECT_FALSE(reader.next());
+}
+
+TEST(PcapReader, ReadsBothByteOrdersAndPrecisions) {
+  for (const Encoding& encoding : {Encoding{false, false}, {false, true}, {true, false}, {true, true}}) {
+    TemporaryFile file("one.pcap");
+    test::write_bytes(file.name(), one_packet(encoding));
+    const test::Contents contents = read_all(file.name());
+    ASSERT_EQ(contents.error, "");
+    ASSERT_EQ(contents.packets.size(), 1u);
+    const Packet& packet = contents.packets.front();
+    EXPECT_EQ(packet.time_ns, encoding.nanoseconds ? 1'000'000'500 : 1'000'500'000);
+    EXPECT_EQ(packet.original_length, 60u);
+    EXPECT_EQ(packet.bytes, (std::vector<uint8_t>{7, 8, 9}));
+  }
+}
+
+TEST(PcapReader, ReadsPcapngLikePcap) {
+  SKIP_WITHOUT_SHARED();
+  const auto captures = test::shared_folder() / "captures";
+  const test::Contents pcap = read_all(captures / "third_party/linlinw5__rdma_write_bw.pcap");
+  for (const char* name : {"fmt_ng_le.pcapng", "fmt_ng_be.pcapng", "fmt_be_us.pcap", "fmt_le_ns.pcap"}) {
+    SCOPED_TRACE(name);
+    const test::Contents other = read_all(captures / "derived" / name);
+    ASSERT_EQ(other.error, "");
+    ASSERT_EQ(other.packets.size(), pcap.packets.size());
+    for (size_t i = 0; i < pcap.packets.size(); ++i) {
+      EXPECT_EQ(other.packets[i].time_ns, pcap.packets[i].time_ns);
+      EXPECT_EQ(other.packets[i].bytes, pcap.packets[i].bytes);
+    }
+  }
+}
+
+TEST(PcapReader, DeliversWholePacketsBeforeEveryCut) {
+  const std::vector<uint8_t> whole = test::read_bytes(test::sample_capture());
+  const size_t second_record = 24 + 16 + (whole[32] | whole[33] << 8);
+  for (size_t size = 24; size <= second_record + 20; ++size) {
+    TemporaryFile file("cut.pcap");
+    test::write_bytes(file.name(), {whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(size)});
+    const test::Contents contents = read_all(file.name());
+    EXPECT_EQ(contents.packets.size(), size < second_record ? 0u : 1u);
+    if (size == 24 || size == second_record) {
+      EXPECT_EQ(contents.error, "");
+      continue;
+    }
+    expect_error_line(contents.error, file.name());
+    const std::string place = size < second_record ? ": packet 1 (offset 24): "
+                                                   : ": packet 2 (offset " + std::to_string(second_record) + "): ";
+    EXPECT_NE(contents.error.find(place), std::string::npos) << contents.error;
+  }
+}
+
+TEST(PcapReader, EndsAfterItsError) {
+  TemporaryFile file("cut.pcap");
+  std::vector<uint8_t> bytes = one_packet({false, false});
+  bytes.pop_back();
+  test::write_bytes(file.name(), bytes);
+  PcapReader reader(file.name());
+  Packet packet;
+  EXPECT_THROW(reader.read(packet), InputError);
+  EXPECT_FALSE(reader.read(packet));
+}
+
+TEST(PcapReader, NamesWhatIsWrongWithAFile) {
+  struct Case {
+    std::vector<uint8_t> bytes;
+    const char* problem;
+  };
+  const Case cases[] = {
+      {{}, "the file is empty"},
+      {{0xd4, 0xc3}, "the file header is cut at byte 2"},
+      {{0xd4, 0xc3, 0xb2, 0xa1, 2, 0}, "file header (offset 0)"},
+      {{'G', 'I', 'F', '8', '9', 'a'}, "unknown magic 47494638"},
+      {{0x34, 0xcd, 0xb2, 0xa1, 2, 0, 4, 0}, "unknown magic 34cdb2a1"},
+  };
+  for (const Case& bad : cases) {
+    TemporaryFile file("bad.pcap");
+    test::write_bytes(file.name(), bad.bytes);
+    const std::string line = input_error_of([&] { PcapReader reader(file.name()); });
+    expect_error_line(line, file.name());
+    EXPECT_NE(line.find(bad.problem), std::string::npos) << line;
+  }
+}
+
+TEST(PcapReader, NamesMissingFileAndFolder) {
+  TemporaryFile file("missing.pcap");
+  const std::string missing = input_error_of([&] { PcapReader reader(file.name()); });
+  expect_error_line(missing, file.name());
+  EXPECT_NE(missing.find("No such file"), std::string::npos) << missing;
+
+  const std::string folder = std::filesystem::path(file.name()).parent_path();
+  const std::string directory = input_error_of([&] { PcapReader reader(folder); });
+  expect_error_line(directory, folder);
+  EXPECT_NE(directory.find("is a directory"), std::string::npos) << directory;
+}
+
+TEST(PcapReader, RequiresEthernetWhenAsked) {
+  TemporaryFile file("raw.pcap");
+  test::write_bytes(file.name(), one_packet({false, false}, 101));
+  PcapReader reader(file.name());
+  const std::string line = input_error_of([&] { reader.require_ethernet(); });
+  expect_error_line(line, file.name());
+  EXPECT_NE(line.find("(RAW)"), std::string::npos) << line;
+  EXPECT_TRUE(reader.next());
+}
+
+TEST(PcapReader, RefusesTimesThatDoNotFit) {
+  TemporaryFile file("time.pcapng");
+  test::write_bytes(file.name(), pcapng_of_seconds(9'223'372'036));
+  const test::Contents latest = read_all(file.name());
+  ASSERT_EQ(latest.error, "");
+  EXPECT_EQ(latest.packets.at(0).time_ns, 9'223'372'036'000'000'000);
+  for (uint64_t seconds : {uint64_t{9'223'372'037}, uint64_t{1} << 62, ~uint64_t{0}}) {
+    test::write_bytes(file.name(), pcapng_of_seconds(seconds));
+    const test::Contents contents = read_all(file.name());
+    expect_error_line(contents.error, file.name());
+    EXPECT_NE(contents.error.find("timestamp"), std::string::npos) << contents.error;
+  }
+}
+
+}  // namespace
+}  // namespace traces
