@@ -76,7 +76,9 @@ void FlowBuilder::add(Packet packet) {
     incoming_.push_back(std::move(entry));
   } else if (roce.source == ours_ && !entry.is_trusted()) {
     ++untrusted_outgoing_;
-  } else if (roce.source == ours_ && !entry.is_request()) {
+  } else if (roce.source == ours_ && entry.is_request()) {
+    ++own_requests_;
+  } else if (roce.source == ours_) {
     const Bth& bth = roce.bth;
     outgoing_.push_back(
         {roce.destination, bth.dest_qp, {packet.index, packet.time_ns, bth.opcode, bth.psn, roce.aeth}});
@@ -112,6 +114,7 @@ void FlowBuilder::create_flows() {
   }
   note(untrusted, "packets towards us with a wrong ICRC belong to no flow");
   note(untrusted_outgoing_, "packets from us with a wrong ICRC are left out");
+  note(own_requests_, "requests from us are left out: a replay answers and never asks");
   note(responses, "packets towards us answer queue pairs that received no request");
   note(without_bth_, "RoCEv2 packets end before the BTH");
   note(other_transports_, "RoCEv2 packets are not of the RC transport");

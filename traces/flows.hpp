@@ -102,6 +102,7 @@ class FlowBuilder {
   std::vector<Response> outgoing_;
   std::set<IpAddress> responders_;
   uint64_t untrusted_outgoing_ = 0;
+  uint64_t own_requests_ = 0;
   uint64_t without_bth_ = 0;
   uint64_t other_transports_ = 0;
 };

@@ -82,7 +82,8 @@ TEST(BadInput, WrongEndpointNamesTheRightOnes) {
   const std::string file = test::sample_capture();
   const std::string line = replay_error(file, "10.77.0.2");
   EXPECT_EQ(line, file +
-                      ": no RoCEv2 RC request towards 10.77.0.2 in 85 packets (rocev2 85), 5 packets towards us answer "
+                      ": no RoCEv2 RC request towards 10.77.0.2 in 85 packets (rocev2 85), 80 requests from us are "
+                      "left out: a replay answers and never asks, 5 packets towards us answer "
                       "queue pairs that received no request; allowed: one of 10.77.0.1");
 }
 
