@@ -1,0 +1,39 @@
+// One direction of a cable: a propagation delay, and the faults that a plan asks for. The rate belongs to the MACs.
+#pragma once
+#include <cstdint>
+#include <set>
+#include <utility>
+
+#include "models/frame.hpp"
+
+namespace models {
+
+// Which frames of a link go wrong; frames are counted from 1.
+struct FaultPlan {
+  std::set<uint64_t> dropped;
+
+  FaultPlan& drop(uint64_t frame) {
+    dropped.insert(frame);
+    return *this;
+  }
+};
+
+class Link : public FrameReceiver {
+ public:
+  Link(hw::Picoseconds delay, FrameReceiver& peer, FaultPlan faults = FaultPlan())
+      : delay_(delay), peer_(peer), faults_(std::move(faults)) {}
+
+  void receive(Frame&& frame) override;
+
+  hw::Picoseconds delay() const { return delay_; }
+
+  uint64_t frames = 0;   // that entered the link
+  uint64_t dropped = 0;  // of these, lost by plan
+
+ private:
+  hw::Picoseconds delay_;
+  FrameReceiver& peer_;
+  FaultPlan faults_;
+};
+
+}  // namespace models

@@ -1,0 +1,91 @@
+// Posted DMA writes to host memory, in order: the data crosses the link at its rate, TLP by TLP as the NIC delivers it
+// (models/pcie.hpp), and becomes visible `write_latency` later, all of a command at once. When more than `posted_bytes`
+// wait for the link the next command is not taken, and the NIC backs up.
+#pragma once
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "hw/tokens.hpp"
+#include "models/host_memory.hpp"
+#include "models/pcie.hpp"
+#include "models/waker.hpp"
+
+namespace models {
+
+template <unsigned W>
+class PcieWrite {
+ public:
+  // The command and when its bytes become visible in memory; called as soon as that is known.
+  using Observer = std::function<void(const hw::DmaCommand&, hw::Picoseconds visible)>;
+
+  PcieWrite(const PcieParams& params, const hw::Clock& clock, HostMemory& memory)
+      : params_(params), clock_(clock), memory_(memory), link_(params) {
+    check(params);
+  }
+
+  void observe(Observer observer) { observers_.push_back(std::move(observer)); }
+
+  void step(hls::stream<hw::DmaCommand>& commands, hls::stream<hw::Beat<W>>& data) {
+    if (!active_ && hw::world().now >= room_ && !commands.empty()) {
+      command_ = commands.read();
+      active_ = true;
+      if (!bool(command_.bytes)) hw::violation("DMA write of no bytes", "PCIe");
+    }
+    if (active_ && !data.empty()) take(data.read());
+  }
+  hw::Cycles quiet() const { return active_ ? hw::kForever : quiet_until(room_); }
+  uint64_t held() const { return active_; }
+
+ private:
+  void take(const hw::Beat<W>& beat) {
+    if (filled_ == 0) first_beat_ = hw::world().now;
+    const size_t bytes = beat.bytes.u64();
+    if (filled_ + bytes > command_.bytes.u64()) hw::violation("more data than the command asks for", "PCIe");
+    if (bytes == W / 8)
+      std::memcpy(data_.data() + filled_, beat.data.w, W / 8);
+    else
+      std::memcpy(data_.data() + filled_, beat.data.w, bytes);
+    filled_ += bytes;
+    if (bool(beat.last)) finish();
+  }
+  void finish() {
+    if (filled_ != command_.bytes.u64()) hw::violation("less data than the command asks for", "PCIe");
+    const hw::Cycles visible = memory_.post(visible_cycle(), command_.address.u64(), data_.data(), filled_);
+    for (const Observer& observer : observers_) observer(command_, clock_.edge(visible));
+    filled_ = 0;
+    active_ = false;
+  }
+  hw::Cycles visible_cycle() {
+    const hw::Cycles now = hw::world().now;
+    if (params_.unlimited && params_.write_latency == 0) return now + 1;
+    hw::Picoseconds end = clock_.edge(now);
+    if (!params_.unlimited) {
+      const uint64_t last_tlp = filled_ - (pieces(filled_, params_.max_payload) - 1) * params_.max_payload;
+      const hw::Picoseconds start = std::max(link_free_, clock_.edge(first_beat_));
+      link_free_ = end =
+          std::max(start + link_.of(write_link_bytes(params_, filled_)), end + link_.of(kWriteHeaderBytes + last_tlp));
+      const hw::Picoseconds waiting = link_.of(params_.posted_bytes);
+      room_ = end <= waiting ? 0 : clock_.edge_at_or_after(end - waiting);
+    }
+    return std::max(now + 1, clock_.edge_at_or_after(end + params_.write_latency));
+  }
+
+  PcieParams params_;
+  hw::Clock clock_;
+  HostMemory& memory_;
+  LinkTime link_;
+  std::vector<Observer> observers_;
+  hw::DmaCommand command_;
+  bool active_ = false;
+  std::array<uint8_t, 4096 + W / 8> data_;
+  size_t filled_ = 0;
+  hw::Cycles first_beat_ = 0;
+  hw::Picoseconds link_free_ = 0;
+  hw::Cycles room_ = 0;  // the next command is taken from this cycle on
+};
+
+}  // namespace models
