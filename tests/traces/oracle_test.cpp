@@ -15,11 +15,15 @@ std::string oracles() {
   return (test::shared_folder() / "oracles").string();
 }
 
+// Without byte code, which would be written beside the oracle.
+constexpr char kPython[] = "python3 -B ";
+
 // The oracle's lines, without the comment that a cut file ends with. Its lines of IPv6 are dropped: they are not ours.
 std::vector<std::string> oracle_lines(const std::string& file) {
   const std::regex not_ours("#.*|[0-9]+ [0-9.]+ [0-9a-f]{32}>.*");
   std::vector<std::string> lines;
-  for (std::string& line : test::lines_of("python3 " + oracles() + "/roce_lines.py " + file + " 2>/dev/null")) {
+  for (std::string& line :
+       test::lines_of(std::string(kPython) + oracles() + "/roce_lines.py " + file + " 2>/dev/null")) {
     if (!std::regex_match(line, not_ours)) lines.push_back(std::move(line));
   }
   return lines;
@@ -58,7 +62,8 @@ TEST_P(OracleText, IsEqualForEveryCapture) {
   EXPECT_GT(compared, 0u);
 }
 
-INSTANTIATE_TEST_SUITE_P(Folders, OracleText, testing::Values("rxe", "third_party", "vectors", "derived"));
+INSTANTIATE_TEST_SUITE_P(Folders, OracleText, testing::Values("rxe", "third_party", "vectors", "derived"),
+                         [](const auto& info) { return std::string(info.param); });
 
 TEST(Oracle, FindsNoRoceWhereThereIsNone) {
   SKIP_WITHOUT_SHARED();
@@ -71,8 +76,8 @@ TEST(Oracle, FindsNoRoceWhereThereIsNone) {
 
 TEST(Oracle, AgreesOnEveryOpcode) {
   SKIP_WITHOUT_SHARED();
-  const std::vector<std::string> lines = test::lines_of("cd " + oracles() +
-                                                        " && python3 -c 'from roce_wire import *\n"
+  const std::vector<std::string> lines = test::lines_of("cd " + oracles() + " && " + kPython +
+                                                        "-c 'from roce_wire import *\n"
                                                         "for op in range(256): print(opname(op), ext_len(op))'");
   ASSERT_EQ(lines.size(), 256u);
   for (size_t opcode = 0; opcode < 256; ++opcode) {
