@@ -1,0 +1,322 @@
+#include "models/verbs.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <string>
+
+namespace models {
+
+namespace {
+
+template <class T>
+std::string text(T value) {
+  return std::to_string(value);
+}
+
+void require(bool good, const std::string& object, const char* name, uint64_t value, const std::string& allowed) {
+  if (!good) throw VerbsError(object + ": " + name + " = " + text(value) + ": allowed are " + allowed);
+}
+
+// Beside these moves, every state may go to RESET and to ERR (IBTA 10.3.1).
+bool may_move(ibv_qp_state from, ibv_qp_state to) {
+  return to == IBV_QPS_RESET || to == IBV_QPS_ERR || (from == IBV_QPS_RESET && to == IBV_QPS_INIT) ||
+         (from == IBV_QPS_INIT && to == IBV_QPS_RTR) || (from == IBV_QPS_RTR && to == IBV_QPS_RTS);
+}
+
+std::string moves_from(ibv_qp_state from) {
+  std::string all;
+  for (ibv_qp_state to : {IBV_QPS_INIT, IBV_QPS_RTR, IBV_QPS_RTS})
+    if (may_move(from, to)) all += std::string(name_of(to)) + ", ";
+  return all + "RESET, ERR";
+}
+
+hw::Route route_of(const AddressHandle& ah) {
+  hw::Route r;
+  r.destination_mac = hw::Bits<48>(ah.destination_mac);
+  r.source_mac = hw::Bits<48>(ah.source_mac);
+  r.destination_ip = hw::Bits<32>(ah.destination_ip);
+  r.source_ip = hw::Bits<32>(ah.source_ip);
+  r.udp_source_port = hw::Bits<16>(ah.udp_source_port);
+  return r;
+}
+
+hw::RegionControl region_row(const Mr& mr, bool valid) {
+  hw::RegionControl row;
+  row.rkey = hw::Bits<32>(mr.rkey);
+  row.va = row.address = hw::Bits<64>(mr.address);
+  row.length = hw::Bits<64>(mr.length);
+  row.valid = hw::Bits<1>(valid);
+  row.remote_write = hw::Bits<1>((mr.access & IBV_ACCESS_REMOTE_WRITE) != 0);
+  return row;
+}
+
+constexpr uint64_t kMax24 = 0xffffff;
+constexpr uint64_t kMaxLength = uint64_t(1) << 31;
+
+}  // namespace
+
+const char* name_of(ibv_qp_state state) {
+  switch (state) {
+    case IBV_QPS_RESET:
+      return "RESET";
+    case IBV_QPS_INIT:
+      return "INIT";
+    case IBV_QPS_RTR:
+      return "RTR";
+    case IBV_QPS_RTS:
+      return "RTS";
+    case IBV_QPS_ERR:
+      return "ERR";
+  }
+  return "unknown state";
+}
+
+const char* name_of(ibv_wc_status status) {
+  switch (status) {
+    case IBV_WC_SUCCESS:
+      return "IBV_WC_SUCCESS";
+    case IBV_WC_WR_FLUSH_ERR:
+      return "IBV_WC_WR_FLUSH_ERR";
+    case IBV_WC_REM_INV_REQ_ERR:
+      return "IBV_WC_REM_INV_REQ_ERR";
+    case IBV_WC_REM_ACCESS_ERR:
+      return "IBV_WC_REM_ACCESS_ERR";
+    case IBV_WC_REM_OP_ERR:
+      return "IBV_WC_REM_OP_ERR";
+    case IBV_WC_RETRY_EXC_ERR:
+      return "IBV_WC_RETRY_EXC_ERR";
+  }
+  return "unknown status";
+}
+
+Mr Device::reg_mr(uint64_t address, uint64_t length, unsigned access) {
+  require(length != 0 && address + (length - 1) >= address, "reg_mr", "length", length,
+          "1 and more, up to the end of the address space");
+  const uint64_t index = regions_.size() + 1;  // key 0 of index 0 would look like no key at all
+  require(index < hw::kMaxRegions, "reg_mr", "regions", index, "up to " + text(hw::kMaxRegions - 1));
+  Mr mr;
+  mr.address = address;
+  mr.length = length;
+  mr.access = access;
+  mr.lkey = mr.rkey = uint32_t(index << 8 | (index * 61 & 0xff));
+  regions_.push_back(mr);
+  order(region_row(mr, true));
+  return mr;
+}
+
+void Device::dereg_mr(const Mr& mr) {
+  order(region_row(mr, false));
+}
+
+Cq Device::create_cq() {
+  cqs_.emplace_back();
+  return Cq{uint32_t(cqs_.size() - 1)};
+}
+
+uint32_t Device::create_qp(Cq cq, unsigned max_send_wr) {
+  require(cq.number < cqs_.size(), "create_qp", "cq", cq.number, "those of create_cq");
+  require(max_send_wr >= 1 && max_send_wr <= 32768, "create_qp", "max_send_wr", max_send_wr, "1 .. 32768");
+  require(qps_.size() < hw::kMaxQps, "create_qp", "QPs", qps_.size() + 1, "up to " + text(hw::kMaxQps));
+  Qp q;
+  q.number = uint32_t(params_.first_qpn + qps_.size());
+  q.cq = cq.number;
+  q.max_send_wr = max_send_wr;
+  qps_.push_back(std::move(q));
+  return qps_.back().number;
+}
+
+void Device::modify_qp(uint32_t qp_num, const QpAttr& attr) {
+  settle();
+  Qp& q = qp(qp_num);
+  const std::string object = "qp " + text(qp_num);
+  if (!may_move(q.attr.qp_state, attr.qp_state))
+    throw VerbsError(object + ": qp_state " + name_of(q.attr.qp_state) + " to " + name_of(attr.qp_state) +
+                     ": allowed are " + moves_from(q.attr.qp_state));
+  switch (attr.qp_state) {
+    case IBV_QPS_INIT:
+      q.attr.qp_access_flags = attr.qp_access_flags;
+      break;
+    case IBV_QPS_RTR:
+      require(attr.path_mtu >= IBV_MTU_256 && attr.path_mtu <= IBV_MTU_4096, object, "path_mtu", attr.path_mtu,
+              "1 .. 5 (256 .. 4096 bytes)");
+      require(attr.dest_qp_num <= kMax24, object, "dest_qp_num", attr.dest_qp_num, "0 .. 16777215");
+      require(attr.rq_psn <= kMax24, object, "rq_psn", attr.rq_psn, "0 .. 16777215");
+      q.attr.path_mtu = attr.path_mtu;
+      q.attr.dest_qp_num = attr.dest_qp_num;
+      q.attr.rq_psn = attr.rq_psn;
+      q.attr.ah = attr.ah;
+      enter_rtr(q);
+      break;
+    case IBV_QPS_RTS:
+      require(attr.sq_psn <= kMax24, object, "sq_psn", attr.sq_psn, "0 .. 16777215");
+      require(attr.timeout <= 31, object, "timeout", attr.timeout, "0 .. 31");
+      require(attr.retry_cnt <= 7, object, "retry_cnt", attr.retry_cnt, "0 .. 7");
+      q.attr.sq_psn = attr.sq_psn;
+      q.attr.timeout = attr.timeout;
+      q.attr.retry_cnt = attr.retry_cnt;
+      enter_rts(q);
+      break;
+    case IBV_QPS_RESET:
+      require(q.sent.empty(), object, "work requests without completion in a move to RESET", q.sent.size(), "0");
+      [[fallthrough]];
+    case IBV_QPS_ERR:
+      stop_receiving(q);
+      break;
+  }
+  q.attr.qp_state = attr.qp_state;
+}
+
+void Device::enter_rtr(Qp& q) {
+  hw::QpStateControl state;
+  state.qpn = hw::Qpn(q.number);
+  state.expected = hw::Psn(q.attr.rq_psn);
+  state.receive = hw::Bits<1>(1);
+  state.remote_write = hw::Bits<1>((q.attr.qp_access_flags & IBV_ACCESS_REMOTE_WRITE) != 0);
+  hw::MsnControl msn;
+  msn.qpn = hw::Qpn(q.number);
+  msn.pmtu = hw::PmtuCode(q.attr.path_mtu);
+  hw::ConnectionControl connection;
+  connection.qpn = hw::Qpn(q.number);
+  connection.remote_qpn = hw::Qpn(q.attr.dest_qp_num);
+  connection.route = route_of(q.attr.ah);
+  order(connection);  // first what the answer to a request needs
+  order(msn);
+  order(state);
+}
+
+void Device::enter_rts(Qp& q) {
+  hw::WorkQueueControl work;
+  work.qpn = hw::Qpn(q.number);
+  work.pmtu = hw::PmtuCode(q.attr.path_mtu);
+  hw::FlowControlControl flow;
+  flow.qpn = hw::Qpn(q.number);
+  flow.psn = hw::Psn(q.attr.sq_psn);
+  flow.timeout = hw::Bits<5>(q.attr.timeout);
+  flow.retry_count = hw::Bits<3>(q.attr.retry_cnt);
+  order(flow);
+  order(work);
+}
+
+void Device::stop_receiving(const Qp& q) {
+  if (q.attr.qp_state != IBV_QPS_RTR && q.attr.qp_state != IBV_QPS_RTS) return;
+  hw::QpStateControl state;
+  state.qpn = hw::Qpn(q.number);
+  order(state);
+}
+
+ibv_qp_state Device::query_qp(uint32_t qp_num) {
+  settle();
+  return qp(qp_num).attr.qp_state;
+}
+
+int Device::post_send(uint32_t qp_num, const SendWr& wr) {
+  settle();
+  Qp& q = qp(qp_num);
+  const bool error = q.attr.qp_state == IBV_QPS_ERR;
+  if ((!error && q.attr.qp_state != IBV_QPS_RTS) || wr.opcode != IBV_WR_RDMA_WRITE || wr.length > kMaxLength)
+    return EINVAL;
+  if (q.sent.size() + q.unpolled >= q.max_send_wr) return ENOMEM;
+  const uint16_t index = error ? uint16_t(0) : q.next_index++;
+  q.sent.push_back({wr.wr_id, wr.length, index, error});
+  if (error) {
+    give_flushed(q);
+    return 0;
+  }
+  hw::Wqe wqe;
+  wqe.qpn = hw::Qpn(qp_num);
+  wqe.local_address = hw::Bits<64>(wr.local_address);
+  wqe.remote_address = hw::Bits<64>(wr.remote_addr);
+  wqe.rkey = hw::Bits<32>(wr.rkey);
+  wqe.length = hw::Bits<32>(wr.length);
+  wqe.index = hw::Bits<16>(index);
+  order(wqe);
+  return 0;
+}
+
+int Device::poll_cq(Cq cq, int entries, WorkCompletion* wc) {
+  settle();
+  std::deque<WorkCompletion>& queue = cqs_.at(cq.number).entries;
+  int n = 0;
+  for (; n < entries && !queue.empty(); n++) {
+    wc[n] = queue.front();
+    queue.pop_front();
+    qp(wc[n].qp_num).unpolled--;
+  }
+  return n;
+}
+
+void Device::on_completion(Cq cq, std::function<void(hw::Cycles)> callback) {
+  cqs_.at(cq.number).callback = std::move(callback);
+}
+
+void Device::complete(const hw::Completion& completion) {
+  hw::Cycles visible = after(params_.completion_latency);
+  if (!arriving_.empty()) visible = std::max(visible, arriving_.back().visible);
+  arriving_.push_back({visible, completion});
+  notify(qp(uint32_t(completion.qpn.u64())).cq, visible);
+}
+
+uint64_t Device::held() const {
+  uint64_t n = orders_.size();
+  for (const Qp& q : qps_) n += q.sent.size();
+  return n;
+}
+
+Device::Qp& Device::qp(uint32_t number) {
+  const uint64_t index = uint64_t(number) - params_.first_qpn;
+  if (number < params_.first_qpn || index >= qps_.size())
+    throw VerbsError("qp " + text(number) + ": allowed are the numbers that create_qp gave");
+  return qps_[index];
+}
+
+hw::Cycles Device::after(hw::Picoseconds latency) const {
+  const hw::Cycles now = hw::world().now;
+  if (latency == 0) return now + 1;
+  return std::max(now + 1, params_.clock.edge_at_or_after(params_.clock.edge(now) + latency));
+}
+
+void Device::order(Control what) {
+  orders_.push_back({after(params_.doorbell_latency), std::move(what)});
+  if (on_order_) on_order_(orders_.back().arrival);
+}
+
+// Lets the CPU see the completions that are visible in the running cycle.
+void Device::settle() {
+  while (!arriving_.empty() && arriving_.front().visible <= hw::world().now) {
+    take(arriving_.front().completion);
+    arriving_.pop_front();
+  }
+}
+
+void Device::take(const hw::Completion& completion) {
+  Qp& q = qp(uint32_t(completion.qpn.u64()));
+  if (q.sent.empty() || q.sent.front().flushed || q.sent.front().index != completion.index.u64())
+    throw VerbsError("qp " + text(q.number) + ": completion of work request " + text(completion.index.u64()) +
+                     ": allowed is " + (q.sent.empty() ? std::string("none") : text(q.sent.front().index)));
+  if (bool(completion.status) && q.attr.qp_state != IBV_QPS_ERR) {
+    stop_receiving(q);
+    q.attr.qp_state = IBV_QPS_ERR;
+  }
+  give(q, ibv_wc_status(completion.status.u64()));
+  give_flushed(q);
+}
+
+void Device::give(Qp& q, ibv_wc_status status) {
+  const Sent& s = q.sent.front();
+  cqs_[q.cq].entries.push_back({s.wr_id, status, s.length, q.number});
+  q.sent.pop_front();
+  q.unpolled++;
+}
+
+void Device::give_flushed(Qp& q) {
+  while (!q.sent.empty() && q.sent.front().flushed) {
+    give(q, IBV_WC_WR_FLUSH_ERR);
+    notify(q.cq, hw::world().now + 1);
+  }
+}
+
+void Device::notify(uint32_t cq, hw::Cycles cycle) {
+  if (cqs_[cq].callback) cqs_[cq].callback(cycle);
+}
+
+}  // namespace models

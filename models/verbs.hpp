@@ -1,0 +1,182 @@
+// The host's programming interface to a NIC, in the shape, names and values of <infiniband/verbs.h>: memory regions,
+// completion queues, queue pairs of the reliable connected service, RDMA WRITE.
+//
+// The CPU side (reg_mr .. poll_cq) belongs to one workload; the NIC side (next_order .. complete) to models::HostPort.
+// What one side does reaches the other in a later cycle, so the order of the two within a cycle changes nothing:
+//   orders       control rows and doorbells that carry their WQE, in order, `doorbell_latency` after the call;
+//   completions  CQEs, in order, visible to the CPU `completion_latency` after the NIC gave them.
+// Latencies are those of a posted PCIe write; neither is charged to the rate of the link.
+#pragma once
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <stdexcept>
+#include <variant>
+#include <vector>
+
+#include "hw/bus/clock.hpp"
+#include "hw/tokens.hpp"
+
+namespace models {
+
+enum : int { IBV_WR_RDMA_WRITE = 0 };
+enum : unsigned { IBV_ACCESS_LOCAL_WRITE = 1, IBV_ACCESS_REMOTE_WRITE = 2 };
+enum ibv_mtu { IBV_MTU_256 = 1, IBV_MTU_512 = 2, IBV_MTU_1024 = 3, IBV_MTU_2048 = 4, IBV_MTU_4096 = 5 };
+enum ibv_qp_state { IBV_QPS_RESET = 0, IBV_QPS_INIT = 1, IBV_QPS_RTR = 2, IBV_QPS_RTS = 3, IBV_QPS_ERR = 6 };
+enum ibv_wc_status {
+  IBV_WC_SUCCESS = 0,
+  IBV_WC_WR_FLUSH_ERR = 5,
+  IBV_WC_REM_INV_REQ_ERR = 9,
+  IBV_WC_REM_ACCESS_ERR = 10,
+  IBV_WC_REM_OP_ERR = 11,
+  IBV_WC_RETRY_EXC_ERR = 12,
+};
+const char* name_of(ibv_qp_state state);
+const char* name_of(ibv_wc_status status);
+
+// A call that the interface does not allow: what() names the object, the value and what is allowed, in one line.
+class VerbsError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+struct Mr {
+  uint64_t address = 0, length = 0;
+  unsigned access = 0;
+  uint32_t lkey = 0, rkey = 0;  // index << 8 | key
+};
+
+struct Cq {
+  uint32_t number = 0;
+};
+
+// Numbers in host byte order; MAC addresses in the low 48 bits.
+struct AddressHandle {
+  uint64_t destination_mac = 0, source_mac = 0;
+  uint32_t destination_ip = 0, source_ip = 0;
+  uint16_t udp_source_port = 0xc000;
+};
+
+// What a move of the state machine reads: to INIT the access flags, to RTR path_mtu, dest_qp_num, rq_psn and ah, to
+// RTS sq_psn, timeout and retry_cnt.
+struct QpAttr {
+  ibv_qp_state qp_state = IBV_QPS_RESET;
+  unsigned qp_access_flags = IBV_ACCESS_REMOTE_WRITE;
+  ibv_mtu path_mtu = IBV_MTU_1024;
+  uint32_t dest_qp_num = 0;
+  uint32_t rq_psn = 0, sq_psn = 0;
+  AddressHandle ah;
+  unsigned timeout = 14;  // 4.096 us * 2^timeout, 0: never
+  unsigned retry_cnt = 7;
+};
+
+struct SendWr {
+  uint64_t wr_id = 0;
+  int opcode = IBV_WR_RDMA_WRITE;
+  uint64_t local_address = 0;
+  uint32_t length = 0;  // bytes, up to 2^31
+  uint64_t remote_addr = 0;
+  uint32_t rkey = 0;
+};
+
+struct WorkCompletion {
+  uint64_t wr_id = 0;
+  ibv_wc_status status = IBV_WC_SUCCESS;
+  uint32_t byte_len = 0;
+  uint32_t qp_num = 0;
+};
+
+struct DeviceParams {
+  hw::Clock clock{250000000};
+  hw::Picoseconds doorbell_latency = 220000;
+  hw::Picoseconds completion_latency = 220000;
+  uint32_t first_qpn = 17;  // QP numbers count from here; different devices had better differ
+};
+
+// One row or work request on its way to the NIC, and the cycle in which it is there.
+using Control = std::variant<hw::RegionControl, hw::QpStateControl, hw::MsnControl, hw::ConnectionControl,
+                             hw::WorkQueueControl, hw::FlowControlControl, hw::Wqe>;
+struct Order {
+  hw::Cycles arrival;
+  Control what;
+};
+
+class Device {
+ public:
+  explicit Device(const DeviceParams& params) : params_(params) {}
+  Device(const Device&) = delete;
+  Device& operator=(const Device&) = delete;
+
+  Mr reg_mr(uint64_t address, uint64_t length, unsigned access);
+  void dereg_mr(const Mr& mr);
+  Cq create_cq();
+  // Returns the QP number. A work request holds one of the `max_send_wr` places until its completion is polled.
+  uint32_t create_qp(Cq cq, unsigned max_send_wr = 128);
+  void modify_qp(uint32_t qp_num, const QpAttr& attr);
+  ibv_qp_state query_qp(uint32_t qp_num);
+
+  // 0; ENOMEM: the send queue is full; EINVAL: the QP is not RTS, or the work request is none of RC WRITE up to 2^31
+  // bytes. On a QP in ERR the work request completes as flushed, after everything posted before it.
+  int post_send(uint32_t qp_num, const SendWr& wr);
+  // Moves up to `entries` completions to `wc`; returns how many.
+  int poll_cq(Cq cq, int entries, WorkCompletion* wc);
+  // `callback(cycle)`: a completion of `cq` can be polled from that cycle on.
+  void on_completion(Cq cq, std::function<void(hw::Cycles)> callback);
+
+  hw::Cycles next_order() const { return orders_.empty() ? hw::kForever : orders_.front().arrival; }
+  const Order& order() const { return orders_.front(); }
+  void order_taken() { orders_.pop_front(); }
+  // `callback(cycle)`: an order is there in that cycle.
+  void on_order(std::function<void(hw::Cycles)> callback) { on_order_ = std::move(callback); }
+  void complete(const hw::Completion& completion);
+
+  // Orders under way, and work requests without a completion.
+  uint64_t held() const;
+
+ private:
+  struct Sent {
+    uint64_t wr_id;
+    uint32_t length;
+    uint16_t index;
+    bool flushed;  // never given to the NIC
+  };
+  struct Qp {
+    uint32_t number, cq;
+    unsigned max_send_wr;
+    QpAttr attr;
+    uint16_t next_index = 0;
+    std::deque<Sent> sent;
+    unsigned unpolled = 0;
+  };
+  struct CompletionQueue {
+    std::deque<WorkCompletion> entries;
+    std::function<void(hw::Cycles)> callback;
+  };
+  struct Arriving {
+    hw::Cycles visible;
+    hw::Completion completion;
+  };
+
+  Qp& qp(uint32_t number);
+  hw::Cycles after(hw::Picoseconds latency) const;
+  void order(Control what);
+  void enter_rtr(Qp& q);
+  void enter_rts(Qp& q);
+  void stop_receiving(const Qp& q);
+  void settle();
+  void take(const hw::Completion& completion);
+  void give(Qp& q, ibv_wc_status status);
+  void give_flushed(Qp& q);
+  void notify(uint32_t cq, hw::Cycles cycle);
+
+  DeviceParams params_;
+  std::vector<Mr> regions_;
+  std::vector<CompletionQueue> cqs_;
+  std::deque<Qp> qps_;
+  std::deque<Order> orders_;
+  std::deque<Arriving> arriving_;
+  std::function<void(hw::Cycles)> on_order_;
+};
+
+}  // namespace models
