@@ -1,0 +1,47 @@
+// Judges the IPv4 header of a packet.
+#pragma once
+#include "../bus/counter.hpp"
+#include "../bus/ip_checksum.hpp"
+#include "../tokens.hpp"
+
+namespace hw {
+namespace rx {
+
+// The ICRC masks the header checksum, so a wrong one is seen only here: such a packet is dropped and counted
+// (facts/protocol.md D.2 row 40). A fragment is no RoCE packet (row 43). Packets to another host are dropped as well.
+struct Ip {
+  struct Params {
+    uint32_t address = 0;  // our IPv4 address; 0 takes packets to any
+  } params;
+
+  Counter ip_errors, address_misses;
+  HW_COUNTERS(ip_errors, address_misses)
+
+  void step(hls::stream<RxHeader>& in, hls::stream<RxHeader>& out) {
+    if (in.empty() || out.full()) return;
+    RxHeader h = in.read();
+    if (h.drop == DropCode(kKeep)) {
+      if (!valid(h)) {
+        ip_errors.inc();
+        h.drop = DropCode(kDropIp);
+      } else if (!ours(h)) {
+        address_misses.inc();
+        h.drop = DropCode(kDropIp);
+      }
+    }
+    out.write(h);
+  }
+
+ private:
+  static bool valid(const RxHeader& h) {
+    const Bits<14> more_and_offset = wire::load<wire::ip::FlagsFragment>(h.bytes).get<0, 14>();
+    return wire::load<wire::ip::VersionIhl>(h.bytes) == Bits<8>(wire::ip::kVersion4Ihl5) && !bool(more_and_offset) &&
+           wire::ip_header_sum(h.bytes) == Bits<16>(0xffff);
+  }
+  bool ours(const RxHeader& h) const {
+    return params.address == 0 || wire::load<wire::ip::Destination>(h.bytes) == Bits<32>(params.address);
+  }
+};
+
+}  // namespace rx
+}  // namespace hw
