@@ -57,7 +57,8 @@ std::string no_flow_line(const std::string& file, const IpAddress& ours, const R
 
 void FlowBuilder::add(Packet packet) {
   FlowPacket entry;
-  entry.roce = decode_frame(packet.bytes);
+  entry.packet = std::move(packet);
+  entry.roce = decode_frame(entry.packet.bytes);
   const RocePacket& roce = entry.roce;
   ++capture_.packets;
   ++capture_.packets_by_kind[static_cast<size_t>(roce.kind)];
@@ -72,7 +73,6 @@ void FlowBuilder::add(Packet packet) {
   }
   if (entry.is_trusted() && entry.is_request()) responders_.insert(roce.destination);
   if (roce.destination == ours_) {
-    entry.packet = std::move(packet);
     incoming_.push_back(std::move(entry));
   } else if (roce.source == ours_ && !entry.is_trusted()) {
     ++untrusted_outgoing_;
@@ -81,7 +81,7 @@ void FlowBuilder::add(Packet packet) {
   } else if (roce.source == ours_) {
     const Bth& bth = roce.bth;
     outgoing_.push_back(
-        {roce.destination, bth.dest_qp, {packet.index, packet.time_ns, bth.opcode, bth.psn, roce.aeth}});
+        {roce.destination, bth.dest_qp, {entry.packet.index, entry.packet.time_ns, bth.opcode, bth.psn, roce.aeth}});
   }
 }
 
@@ -89,7 +89,7 @@ void FlowBuilder::note(uint64_t count, const char* what) {
   if (count > 0) capture_.notes.push_back(format("%" PRIu64 " %s", count, what));
 }
 
-// A packet with a wrong ICRC may carry any QPN, so it joins a flow and never founds one.
+// A packet with a wrong or missing ICRC may carry any QPN, so it joins a flow and never founds one.
 void FlowBuilder::create_flows() {
   std::map<std::pair<IpAddress, uint32_t>, size_t> flow_of;
   for (const FlowPacket& entry : incoming_) {
@@ -112,8 +112,8 @@ void FlowBuilder::create_flows() {
       ++(entry.is_trusted() ? responses : untrusted);
     }
   }
-  note(untrusted, "packets towards us with a wrong ICRC belong to no flow");
-  note(untrusted_outgoing_, "packets from us with a wrong ICRC are left out");
+  note(untrusted, "packets towards us with a wrong or missing ICRC belong to no flow");
+  note(untrusted_outgoing_, "packets from us with a wrong or missing ICRC are left out");
   note(own_requests_, "requests from us are left out: a replay answers and never asks");
   note(responses, "packets towards us answer queue pairs that received no request");
   note(without_bth_, "RoCEv2 packets end before the BTH");

@@ -19,8 +19,11 @@ struct FlowPacket {
   RocePacket roce;
 
   bool is_request() const { return !is_response(roce.bth.opcode); }
-  /// False for a packet whose ICRC is wrong: its fields say nothing about the connection.
-  bool is_trusted() const { return roce.icrc != IcrcState::kBad; }
+  /// False for a packet whose ICRC is wrong or missing: its fields say nothing about the connection. Where the snap
+  /// length cut the ICRC off, there is no reason for doubt.
+  bool is_trusted() const { return roce.icrc_ok() || (roce.icrc == IcrcState::kCut && is_cut()); }
+  /// The capture holds fewer bytes than were on the wire.
+  bool is_cut() const { return packet.bytes.size() < packet.original_length; }
 };
 
 /// What the replaced endpoint answered when the capture was taken.
@@ -53,10 +56,10 @@ struct ReplayFlow {
   std::vector<InferredRegion> regions;  ///< ascending by rkey
 
   uint64_t unsupported_opcodes = 0;  ///< requests that are not WRITE
-  uint64_t cut_packets = 0;          ///< packets of which the capture holds fewer bytes than were on the wire
+  uint64_t cut_packets = 0;          ///< packets that cannot be sent again whole
 
   std::vector<FlowPacket> packets;          ///< towards us in capture order, responses to our own requests included
-  std::vector<CapturedResponse> responses;  ///< from us in capture order, without those of wrong ICRC
+  std::vector<CapturedResponse> responses;  ///< from us in capture order, trusted ones only
 
   std::vector<std::string> assumptions;  ///< a sentence for everything above that is inferred
 };

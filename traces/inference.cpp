@@ -69,7 +69,7 @@ void infer_path_mtu(ReplayFlow& flow) {
 void count_requests(ReplayFlow& flow) {
   for (const FlowPacket& packet : flow.packets) {
     if (is_trusted_request(packet) && !is_rc_write(packet.roce.bth.opcode)) ++flow.unsupported_opcodes;
-    if (packet.packet.bytes.size() < packet.packet.original_length) ++flow.cut_packets;
+    if (packet.is_cut()) ++flow.cut_packets;
   }
 }
 
@@ -89,10 +89,12 @@ void infer_regions(ReplayFlow& flow) {
     // A length of zero is legal with any rkey and address (facts/protocol.md D 21), so it tells nothing.
     if (!is_trusted_request(packet) || !packet.roce.reth || packet.roce.reth->dma_length == 0) continue;
     const Reth& reth = *packet.roce.reth;
-    if (refused.count(packet.roce.bth.psn) ||
-        reth.virtual_address > std::numeric_limits<uint64_t>::max() - reth.dma_length) {
+    const bool malformed = packet.roce.payload_length < 0;  // the RETH was read from behind the UDP datagram
+    const bool wraps = reth.virtual_address > std::numeric_limits<uint64_t>::max() - reth.dma_length;
+    if (malformed || wraps || refused.count(packet.roce.bth.psn)) {
       flow.assumptions.push_back(format("rkey 0x%x of packet %" PRIu64
-                                        ", PSN %u, registers nothing: refused, or beyond 2^64",
+                                        ", PSN %u, registers nothing: it was refused, wraps "
+                                        "around 2^64 or lies behind the UDP datagram",
                                         reth.remote_key, packet.packet.index, packet.roce.bth.psn));
       continue;
     }

@@ -32,7 +32,8 @@ TEST(BadInput, EveryBadDerivedCaptureGivesOneLine) {
       {"runt_udp.pcap", "1 RoCEv2 packets end before the BTH"},
       {"snap_34.pcap", "(short 20)"},
       {"v6_from_v4.pcap", "(ipv6 20)"},
-      {"icrc_zero.pcap", "15 packets towards us with a wrong ICRC"},
+      {"icrc_zero.pcap", "15 packets towards us with a wrong or missing ICRC"},
+      {"udp_len_short.pcap", "15 packets towards us with a wrong or missing ICRC"},
       {"opcode_24.pcap", "20 RoCEv2 packets are not of the RC transport"},
   };
   for (const Case& bad : cases) {

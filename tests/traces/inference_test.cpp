@@ -122,8 +122,22 @@ TEST(Flow, IsFoundedByGoodPacketsOnly) {
   EXPECT_EQ(capture.flows[0].first_psn, 7u);
   ASSERT_EQ(capture.flows[0].packets.size(), 2u);
   EXPECT_FALSE(capture.flows[0].packets[0].is_trusted());
-  EXPECT_EQ(capture.notes, (std::vector<std::string>{"1 packets towards us with a wrong ICRC belong to no flow",
-                                                     "1 packets from us with a wrong ICRC are left out"}));
+  EXPECT_EQ(capture.notes,
+            (std::vector<std::string>{"1 packets towards us with a wrong or missing ICRC belong to no flow",
+                                      "1 packets from us with a wrong or missing ICRC are left out"}));
+}
+
+TEST(Regions, AreNotMadeOfBytesBehindTheDatagram) {
+  FrameSpec without_reth = part(0x06, 7, 0);
+  without_reth.reth.reset();
+  std::vector<uint8_t> frame = test::build_frame(without_reth);
+  frame.resize(frame.size() + 20, 0x5a);
+  FlowBuilder builder(test::ip("10.0.0.1"));
+  builder.add(test::as_packet(frame, 1));
+  const ReplayCapture capture = builder.finish();
+  EXPECT_EQ(capture.flows.at(0).first_psn, 7u);
+  EXPECT_TRUE(capture.flows.at(0).regions.empty());
+  EXPECT_TRUE(assumes(capture.flows.at(0), "registers nothing"));
 }
 
 TEST(Flow, CountsWhatReplayDoesNotServe) {

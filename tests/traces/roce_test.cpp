@@ -85,6 +85,8 @@ TEST(Roce, SkipsVlanTagsOfAnyDepth) {
     EXPECT_EQ(packet.bth.psn, plain.bth.psn);
     EXPECT_TRUE(packet.icrc_ok());
     EXPECT_EQ(packet.icrc_on_wire, plain.icrc_on_wire);
+    const size_t inside_last_tag = kIp + 4 * depth - 1;
+    EXPECT_EQ(decode_frame(ByteSpan(frame).slice(0, inside_last_tag)).kind, FrameKind::kShort);
   }
 }
 
