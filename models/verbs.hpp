@@ -121,6 +121,11 @@ class Device {
   int post_send(uint32_t qp_num, const SendWr& wr);
   // Moves up to `entries` completions to `wc`; returns how many.
   int poll_cq(Cq cq, int entries, WorkCompletion* wc);
+  // A poll would find a completion.
+  bool can_poll(Cq cq) {
+    settle();
+    return !cqs_.at(cq.number).entries.empty();
+  }
   // `callback(cycle)`: a completion of `cq` can be polled from that cycle on.
   void on_completion(Cq cq, std::function<void(hw::Cycles)> callback);
 

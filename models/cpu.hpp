@@ -1,0 +1,56 @@
+// The time a CPU takes: a post costs `post_cost`, and a busy loop looks every `poll_gap`, counted from the end of what
+// it did last, so that something that appears is seen at the next look. Both are 0 for an ideal CPU.
+#pragma once
+#include <algorithm>
+
+#include "hw/bus/clock.hpp"
+#include "models/waker.hpp"
+
+namespace models {
+
+struct CpuParams {
+  hw::Picoseconds post_cost = 0;
+  hw::Picoseconds poll_gap = 0;
+};
+
+class Cpu {
+ public:
+  Cpu(const CpuParams& params, const hw::Clock& clock) : params_(params), clock_(clock) {}
+
+  // To be called in every step that wants to post: false until the CPU has spent the time of a post on it.
+  bool post() {
+    return waited([this] { return std::max(free_, now()) + params_.post_cost; });
+  }
+  // To be called in every step that finds what the loop waits for: false until the loop looks.
+  bool poll() {
+    return waited([this] {
+      if (params_.poll_gap == 0 || now() <= free_) return std::max(free_, now());
+      return free_ + (now() - free_ + params_.poll_gap - 1) / params_.poll_gap * params_.poll_gap;
+    });
+  }
+  // The cycle in which the answer turns true; kForever when nobody waits for one.
+  hw::Cycles due() const { return waiting_ ? due_ : hw::kForever; }
+
+  hw::Picoseconds now() const { return clock_.edge(hw::world().now); }
+
+ private:
+  template <class F>
+  bool waited(F until) {
+    if (!waiting_) {
+      end_ = until();
+      due_ = clock_.edge_at_or_after(end_);
+    }
+    waiting_ = hw::world().now < due_;
+    if (!waiting_) free_ = end_;
+    return !waiting_;
+  }
+
+  CpuParams params_;
+  hw::Clock clock_;
+  bool waiting_ = false;
+  hw::Picoseconds end_ = 0;  // of the wait
+  hw::Cycles due_ = 0;
+  hw::Picoseconds free_ = 0;  // end of what it did last
+};
+
+}  // namespace models
