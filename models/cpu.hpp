@@ -1,8 +1,6 @@
 // The time a CPU takes: a post costs `post_cost`, and a busy loop looks every `poll_gap`, counted from the end of what
 // it did last, so that something that appears is seen at the next look. Both are 0 for an ideal CPU.
 #pragma once
-#include <algorithm>
-
 #include "hw/bus/clock.hpp"
 #include "models/waker.hpp"
 
@@ -19,13 +17,13 @@ class Cpu {
 
   // To be called in every step that wants to post: false until the CPU has spent the time of a post on it.
   bool post() {
-    return waited([this] { return std::max(free_, now()) + params_.post_cost; });
+    return waited([this] { return start() + params_.post_cost; });
   }
   // To be called in every step that finds what the loop waits for: false until the loop looks.
   bool poll() {
     return waited([this] {
-      if (params_.poll_gap == 0 || now() <= free_) return std::max(free_, now());
-      return free_ + (now() - free_ + params_.poll_gap - 1) / params_.poll_gap * params_.poll_gap;
+      const hw::Picoseconds gap = params_.poll_gap;
+      return gap == 0 ? start() : free_ + (start() - free_ + gap - 1) / gap * gap;
     });
   }
   // The cycle in which the answer turns true; kForever when nobody waits for one.
@@ -34,6 +32,9 @@ class Cpu {
   hw::Picoseconds now() const { return clock_.edge(hw::world().now); }
 
  private:
+  // What begins in the cycle in which the last work ended follows it at once, not at the edge.
+  hw::Picoseconds start() const { return hw::world().now == due_ ? free_ : now(); }
+
   template <class F>
   bool waited(F until) {
     if (!waiting_) {
