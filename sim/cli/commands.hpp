@@ -1,0 +1,14 @@
+// The subcommands. Each returns the exit code, 0 good or 1 when the run's own check failed, and throws on bad input.
+#pragma once
+
+#include "sim/cli/options.hpp"
+
+namespace sim {
+
+int run_command(const RunOptions& options);
+int perf_command(const PerfOptions& options);
+int replay_command(const ReplayOptions& options);
+int show_command(const ShowOptions& options);
+int schema_command(const SchemaOptions& options);
+
+}  // namespace sim

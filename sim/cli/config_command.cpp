@@ -1,0 +1,21 @@
+#include <cstdio>
+
+#include "sim/cli/commands.hpp"
+#include "sim/config/show.hpp"
+
+namespace sim {
+
+int show_command(const ShowOptions& options) {
+  std::fputs(to_toml(resolve(options.config)).c_str(), stdout);
+  return 0;
+}
+
+int schema_command(const SchemaOptions& options) {
+  Config config;
+  Schema schema;
+  declare(schema, config);
+  std::fputs((options.json ? schema_json(schema).dump(2) + "\n" : schema_table(schema)).c_str(), stdout);
+  return 0;
+}
+
+}  // namespace sim

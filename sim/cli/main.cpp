@@ -1,0 +1,71 @@
+// balboa: reads the command line and hands over to a subcommand. Exit codes: 0 good, 1 the run's own check failed or
+// an output could not be written, 2 bad input or usage.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <functional>
+
+#include "sim/cli/commands.hpp"
+#include "sim/config/error.hpp"
+#include "sim/config/version.hpp"
+#include "traces/error.hpp"
+
+namespace {
+
+constexpr int kFailed = 1;
+constexpr int kBadInput = 2;
+
+struct CommandLine {
+  sim::RunOptions run;
+  sim::PerfOptions perf;
+  sim::ReplayOptions replay;
+  sim::ShowOptions show;
+  sim::SchemaOptions schema;
+  std::function<int()> chosen;
+};
+
+template <class Options>
+void add_command(CLI::App& parent, CommandLine& line, const char* name, const char* sentence, Options& options,
+                 int (*command)(const Options&)) {
+  CLI::App* app = parent.add_subcommand(name, sentence);
+  sim::add_options(*app, options);
+  app->callback([&line, &options, command] { line.chosen = [&options, command] { return command(options); }; });
+}
+
+void declare_commands(CLI::App& app, CommandLine& line) {
+  app.set_version_flag("--version", sim::version());
+  app.require_subcommand(1);
+  add_command(app, line, "run", "Simulate a scenario", line.run, sim::run_command);
+  add_command(app, line, "perf", "Measure bandwidth or latency as perftest does", line.perf, sim::perf_command);
+  add_command(app, line, "replay", "Feed a capture to the NIC and compare its ACKs", line.replay, sim::replay_command);
+  CLI::App* config = app.add_subcommand("config", "Parameters: what there is, and what a run would use");
+  config->require_subcommand(1);
+  add_command(*config, line, "show", "Print the resolved configuration as TOML", line.show, sim::show_command);
+  add_command(*config, line, "schema", "List every parameter", line.schema, sim::schema_command);
+}
+
+int complain(const std::exception& error, int exit_code) {
+  std::fprintf(stderr, "balboa: %s\n", error.what());
+  return exit_code;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("Balboa: a RoCE v2 NIC, simulated cycle by cycle from the source of its hardware.", "balboa");
+  CommandLine line;
+  declare_commands(app, line);
+  try {
+    app.parse(argc, argv);
+    return line.chosen();
+  } catch (const CLI::Success& help) {
+    return app.exit(help);
+  } catch (const CLI::ParseError& error) {
+    return complain(error, kBadInput);
+  } catch (const sim::InputError& error) {
+    return complain(error, kBadInput);
+  } catch (const traces::InputError& error) {
+    return complain(error, kBadInput);
+  } catch (const std::exception& error) {
+    return complain(error, kFailed);
+  }
+}

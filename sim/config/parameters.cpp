@@ -1,0 +1,74 @@
+#include "sim/config/parameters.hpp"
+
+namespace sim {
+
+void declare(Schema& s, SimConfig& c) {
+  const int64_t max = std::numeric_limits<int64_t>::max();
+  s.integer("sim.seed", c.seed, whole(0, max), "", "Seed of every random choice; streams are keyed by object name.");
+  s.integer("sim.quantum_cycles", c.quantum_cycles, whole(0, 1000000), "cycles",
+            "How far a clock domain may run ahead of the others; 0 is as far as latencies allow. Changes no result.");
+  s.boolean("sim.every_cycle", c.every_cycle, "Call every stage in every cycle, asleep or not. Changes no result.");
+  s.boolean("sim.shuffle", c.shuffle, "Call the stages of a cycle in random order. Changes no result.");
+  s.integer("sim.watchdog_us", c.watchdog_us, whole(1, max / 1000000), "us",
+            "Simulated time in which something must be achieved; otherwise the run ends with a report of who waits.");
+}
+
+void declare(Schema& s, NicConfig& c) {
+  s.integer("nic.clock_hz", c.clock_hz, whole(1000000, 2000000000), "Hz", "Clock of the NIC's stages.");
+  s.integer_of("nic.width", c.width_bits, {512, 1024}, "bits", "Width of the data path: one beat a cycle.");
+  s.integer("nic.qp_count", c.qp_count, whole(1, hw::kMaxQps), "QPs", "Queue pairs that the NIC's tables hold.");
+  s.integer_of("nic.pmtu", c.pmtu_bytes, {256, 512, 1024, 2048, 4096}, "bytes", "Path MTU: most payload of a packet.");
+  s.integer("nic.window_packets", c.window_packets, whole(1, 65535), "packets",
+            "Most packets that a QP has sent and not yet seen acknowledged.");
+  s.integer("nic.ack_interval", c.ack_interval_packets, whole(1, 65535), "packets",
+            "Within a message, every so many packets one asks for an ACK; a last packet always does.");
+  s.integer("nic.timeout", c.timeout, whole(0, 31), "", "Local ACK Timeout: 4.096 us * 2^timeout; 0 is never.");
+  s.integer("nic.retry_count", c.retry_count, whole(0, 7), "",
+            "Retries without progress before a QP gives up with IBV_WC_RETRY_EXC_ERR.");
+  s.integer("nic.retransmit_entries", c.retransmit_entries, whole(1, hw::kListEntries - hw::kMaxQps), "packets",
+            "Packets of all QPs together that the retransmit list holds until they are acknowledged.");
+  s.boolean("nic.ack_every_packet", c.ack_every_packet, "The responder acknowledges packets that do not ask for it.");
+  s.boolean("nic.icrc_check", c.icrc_check, "Drop received packets whose ICRC is wrong; if false, only count them.");
+  s.integer("nic.partition_key", c.partition_key, whole(0, 0xffff), "", "P_Key sent, and expected on receive.");
+  s.boolean("nic.migreq", c.migreq, "The MigReq bit of every BTH sent.");
+  s.integer("nic.tos", c.tos, whole(0, 255), "", "IPv4 TOS of every packet sent: DSCP * 4 + ECN.");
+  s.integer("nic.ttl", c.ttl_hops, whole(1, 255), "hops", "IPv4 TTL of every packet sent.");
+}
+
+void declare(Schema& s, LinkConfig& c) {
+  s.integer("link.gbps", c.gbps, whole(1, 1600), "Gb/s", "Line rate, preamble and gap included.");
+  s.nanoseconds("link.propagation_ns", c.propagation_ps, 1000000000, "Delay of the cable, one way.");
+}
+
+void declare(Schema& s, models::PcieParams& c) {
+  const std::vector<int64_t> powers = {128, 256, 512, 1024, 2048, 4096};
+  s.integer_of("pcie.generation", c.generation, {3, 4, 5}, "", "PCIe generation: 8, 16 or 32 GT/s a lane.");
+  s.integer_of("pcie.lanes", c.lanes, {1, 2, 4, 8, 16}, "lanes", "Lanes of the NIC's slot.");
+  s.integer_of("pcie.mps", c.max_payload, powers, "bytes", "Maximum Payload Size of a TLP.");
+  s.integer_of("pcie.mrrs", c.max_read_request, powers, "bytes", "Maximum Read Request Size.");
+  s.integer_of("pcie.rcb", c.read_completion_boundary, {64, 128}, "bytes", "Read Completion Boundary.");
+  s.boolean("pcie.cut_at_rcb", c.cut_at_boundary, "Completions carry one RCB each, rather than up to MPS.");
+  s.nanoseconds("pcie.read_latency_ns", c.read_latency, 1000000, "From a read request to its first data.");
+  s.nanoseconds("pcie.write_latency_ns", c.write_latency, 1000000,
+                "From the link to visible in memory, for posted writes, doorbells and CQEs.");
+  s.integer("pcie.outstanding_reads", c.outstanding_reads, whole(1, 65536), "requests",
+            "Read requests that may wait for their data: the tags.");
+  s.integer("pcie.posted_bytes", c.posted_bytes, whole(64, 1 << 20), "bytes",
+            "Write data that may wait for the link before the NIC is held up.");
+  s.boolean("pcie.unlimited", c.unlimited, "No rates and no bounds: only the latencies remain.");
+}
+
+void declare(Schema& s, HostConfig& c) {
+  s.nanoseconds("host.post_ns", c.post_ps, 1000000, "CPU time of one ibv_post_send.");
+  s.nanoseconds("host.poll_ns", c.poll_ps, 1000000, "Time between two looks of a busy poller.");
+}
+
+void declare(Schema& s, Config& c) {
+  declare(s, c.sim);
+  declare(s, c.nic);
+  declare(s, c.link);
+  declare(s, c.pcie);
+  declare(s, c.host);
+}
+
+}  // namespace sim

@@ -1,0 +1,46 @@
+#include "sim/config/resolve.hpp"
+
+#include <algorithm>
+
+#include "sim/config/load.hpp"
+#include "sim/config/profiles.hpp"
+
+namespace sim {
+namespace {
+
+std::string profile_of(const ConfigSource& source, const toml::table& file) {
+  if (!source.profile.empty()) return source.profile;
+  const toml::node* named = file.get("profile");
+  if (!named) return kDefaultProfile;
+  if (!named->is_string()) throw InputError(source.file + ": profile: must be the name of a profile in quotes");
+  return **named->as_string();
+}
+
+}  // namespace
+
+const Profile& find_profile(const std::string& name) {
+  const auto found =
+      std::find_if(profiles().begin(), profiles().end(), [&](const Profile& p) { return p.name == name; });
+  if (found != profiles().end()) return *found;
+  std::string names;
+  for (const Profile& profile : profiles()) names += (names.empty() ? "" : ", ") + profile.name;
+  throw InputError("profile " + name + ": no such profile; there are " + names);
+}
+
+Config resolve(const ConfigSource& source) {
+  Config config;
+  Schema schema;
+  declare(schema, config);
+
+  const toml::table file = source.file.empty() ? toml::table() : parse_toml_file(source.file);
+  const Profile& profile = find_profile(profile_of(source, file));
+  apply_table(schema, parse_toml(profile.toml, "profile " + profile.name));
+
+  std::set<std::string> others = source.other_sections;
+  others.insert("profile");
+  apply_table(schema, file, others);
+  for (const std::string& setting : source.settings) apply_setting(schema, setting);
+  return config;
+}
+
+}  // namespace sim

@@ -1,0 +1,24 @@
+// From what a user names on the command line to the configuration of a run.
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "sim/config/parameters.hpp"
+
+namespace sim {
+
+struct ConfigSource {
+  std::string profile;                   // empty: the file's `profile`, else kDefaultProfile
+  std::string file;                      // TOML; empty: none
+  std::vector<std::string> settings;     // KEY=VALUE, in order
+  std::set<std::string> other_sections;  // sections of the file that hold no parameters, such as a workload
+};
+
+constexpr const char* kDefaultProfile = "roce";
+
+/// The profile, then the file, then the settings: later ones win. Throws InputError.
+Config resolve(const ConfigSource& source);
+
+}  // namespace sim

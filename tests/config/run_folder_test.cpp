@@ -1,0 +1,99 @@
+#include "sim/report/run_folder.hpp"
+
+#include <gtest/gtest.h>
+
+#include "temporary_folder.hpp"
+
+namespace sim {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string error_of(const fs::path& path) {
+  try {
+    RunFolder folder(path);
+  } catch (const InputError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+void make_run(const fs::path& path, const std::string& result) {
+  RunFolder folder(path);
+  folder.write("config.toml", "");
+  folder.write("result.json", result);
+  folder.commit();
+}
+
+TEST(RunFolder, GrowsBesideItsNameAndTakesItAtTheEnd) {
+  const test::TemporaryFolder root;
+  RunFolder folder(root / "deep/run");
+  folder.write("config.toml", "[nic]\n");
+  EXPECT_FALSE(fs::exists(root / "deep/run"));
+  EXPECT_EQ(test::text_of(folder.file("config.toml")), "[nic]\n") << "on disk before the end";
+  folder.commit();
+  EXPECT_EQ(test::text_of(root / "deep/run/config.toml"), "[nic]\n");
+  EXPECT_FALSE(fs::exists(root / "deep/run.partial"));
+}
+
+TEST(RunFolder, ReplacesAnEarlierRunOnlyAtTheEnd) {
+  const test::TemporaryFolder root;
+  make_run(root / "run", "old");
+  RunFolder folder((root / "run").string() + "/");
+  folder.write("result.json", "new");
+  EXPECT_EQ(test::text_of(root / "run/result.json"), "old");
+  folder.commit();
+  EXPECT_EQ(test::text_of(root / "run/result.json"), "new");
+  EXPECT_FALSE(fs::exists(root / "run/config.toml")) << "nothing of the old run stays";
+}
+
+TEST(RunFolder, KeepsARunThatWasCutShort) {
+  const test::TemporaryFolder root;
+  { RunFolder(root / "run").write("config.toml", "half"); }
+  EXPECT_EQ(test::text_of(root / "run.partial/config.toml"), "half");
+  make_run(root / "run", "whole");
+  EXPECT_FALSE(fs::exists(root / "run.partial"));
+}
+
+TEST(RunFolder, TouchesNothingThatIsNoRunFolder) {
+  const test::TemporaryFolder root;
+  const std::string file = root.file("thing", "precious");
+  EXPECT_EQ(error_of(file), file + ": exists and is not a run folder; must be new, empty or an earlier run's");
+  EXPECT_EQ(error_of(root / ""), root.file("thing", "precious").substr(0, file.rfind('/')) +
+                                     ": exists and is not a run folder; must be new, empty or an earlier run's");
+  EXPECT_EQ(test::text_of(file), "precious");
+}
+
+TEST(RunFolder, SaysWhatCannotBeWritten) {
+  const test::TemporaryFolder root;
+  const RunFolder folder(root / "run");
+  EXPECT_THROW(folder.write("no/such/folder", ""), OutputError);
+  root.file("file", "");
+  EXPECT_THROW(RunFolder(root / "file/run"), OutputError);
+}
+
+TEST(Result, SameBytesEverywhere) {
+  nlohmann::ordered_json result = result_header(7, 1234567890123);
+  result["zulu_gbps"] = 98.014;
+  result["alpha"] = 1.0;
+  EXPECT_EQ(to_text(result),
+            "{\n"
+            "  \"schema_version\": 1,\n"
+            "  \"version\": \"0.1.0\",\n"
+            "  \"seed\": 7,\n"
+            "  \"simulated_ps\": 1234567890123,\n"
+            "  \"zulu_gbps\": 98.014,\n"
+            "  \"alpha\": 1.0\n"
+            "}\n");
+}
+
+TEST(Result, HostReport) {
+  const auto report = host_report(2, 5000000, 250000000);
+  EXPECT_EQ(report["cycles_per_s"], 2500000.0);
+  EXPECT_EQ(report["times_slower_than_hardware"], 100.0);
+  EXPECT_FALSE(report["machine"].get<std::string>().empty());
+  EXPECT_EQ(host_report(0, 0, 1)["cycles_per_s"], 0.0);
+}
+
+}  // namespace
+}  // namespace sim
