@@ -8,8 +8,8 @@
 //                    and is dropped behind it, where the NAK says as much (facts/protocol.md D rows 11, 12)
 //   a fatal NAK      (0x61 .. 0x63) stays: the QP is in error, nothing may follow (D row 27)
 //
-// The table serves one request a cycle, made in c and served in c + 1. Input and output take turns when both want it, so
-// each gets every second cycle at least.
+// The table serves one request a cycle, made in c and served in c + 1. The output goes first; it cannot ask again before
+// the ring has given its next head, so the input has every second cycle at least.
 #pragma once
 #include "../bus/counter.hpp"
 #include "../bus/ram.hpp"
@@ -21,12 +21,13 @@ namespace tx {
 struct AckQueue {
   Counter acks_sent, naks_sent;
   Counter merged;  // acknowledgements that one packet made unnecessary
+  HW_COUNTERS(acks_sent, naks_sent, merged)
 
   void step(hls::stream<AckToSend>& in, hls::stream<TxPacket>& out) {
     const RingIndex tail = tail_;  // who joins the ring in this step can be asked for in the next
     const bool idle = head_ == tail_ && !bool(absorbing_);
     if (bool(absorbing_)) absorb();
-    if (bool(sending_) && !out.full()) send_head(out);
+    if (bool(sending_)) send_head(out);
     if (idle && !in.empty() && !out.full()) {
       send(in.read(), out);
       return;
@@ -42,10 +43,8 @@ struct AckQueue {
   uint64_t held() const { return (tail_ - head_).u64() + absorbing_.u64(); }
 
 #if !defined(HW_LOWER) && !defined(__SYNTHESIS__)
-  Cycles quiet() const {
-    const bool ring_works = !bool(fetched_) && head_ != tail_;
-    return bool(absorbing_) || bool(sending_) || ring_works ? 0 : kForever;
-  }
+  // What waits may be able to go in the next cycle.
+  Cycles quiet() const { return held() != 0 ? 0 : kForever; }
 #endif
 
  private:
@@ -71,16 +70,16 @@ struct AckQueue {
   }
 
   void take(hls::stream<AckToSend>& in, hls::stream<TxPacket>& out) {
-    const bool can_send = bool(fetched_) && !out.full();
-    const bool input = !in.empty() && !(can_send && bool(absorbing_));
-    if (input) {
+    const bool sends = bool(fetched_) && !out.full();
+    const bool absorbs = !sends && !in.empty();
+    if (sends) {
+      rows_.request(ring_.data());
+    } else if (absorbs) {
       ack_ = in.read();
       rows_.request(row_of(ack_.qpn));
-    } else if (can_send) {
-      rows_.request(ring_.data());
     }
-    absorbing_ = Bits<1>(input);
-    sending_ = Bits<1>(can_send && !input);
+    sending_ = Bits<1>(sends);
+    absorbing_ = Bits<1>(absorbs);
   }
 
   void absorb() {
@@ -98,7 +97,7 @@ struct AckQueue {
     rows_.write(row_of(ack_.qpn), kept);
   }
 
-  // When room is lost between request and service, nothing happens and the head is asked for again.
+  // There is room: it was seen when the row was asked for, and nothing was written since.
   void send_head(hls::stream<TxPacket>& out) {
     send(rows_.data().ack, out);
     rows_.write(ring_.data(), Row());
