@@ -67,7 +67,7 @@ class Checker {
 
   Findings run() {
     for (const llvm::Function& f : module_)
-      if (!f.isDeclaration() && !is_system(f) && !is_initialiser(f)) check_function(f);
+      if (!f.isDeclaration() && !is_system(f) && !is_made_by_clang(f)) check_function(f);
     check_globals();
     check_recursion();
     if (findings_.empty()) check_loops();
@@ -75,8 +75,10 @@ class Checker {
   }
 
  private:
-  static bool is_initialiser(const llvm::Function& f) {
-    return f.getName().startswith("__cxx_global_") || f.getName().startswith("_GLOBAL__");
+  static bool is_made_by_clang(const llvm::Function& f) {
+    for (const char* prefix : {"__cxx_global_", "_GLOBAL__", "__clang_call_terminate"})
+      if (f.getName().startswith(prefix)) return true;
+    return false;
   }
 
   void check_function(const llvm::Function& f) {
@@ -89,9 +91,6 @@ class Checker {
     if (uses_vtable(i)) findings_.add("virtual", i, "an object with virtual functions is made");
     auto* local = llvm::dyn_cast<llvm::AllocaInst>(&i);
     if (local && local->isArrayAllocation()) findings_.add("alloca", i, "a local array of variable length");
-    if (auto* pad = llvm::dyn_cast<llvm::LandingPadInst>(&i))
-      for (unsigned k = 0; k < pad->getNumClauses(); k++)
-        if (!llvm::isa<llvm::ConstantPointerNull>(pad->getClause(k))) findings_.add("exception", i, "catches an exception");
   }
 
   void check_call(const llvm::CallBase& call) {
@@ -109,8 +108,7 @@ class Checker {
   // State belongs into stages: what the functions may change is the stage and its ports, nothing else.
   void check_globals() {
     for (const llvm::Function& f : module_)
-      if (f.getName().startswith("__cxx_global_var_init"))
-        findings_.add("initialiser", f, "an object whose initial value is no constant");
+      if (f.getName().startswith("__cxx_global_var_init")) add_initialiser(f);
     for (const llvm::GlobalVariable& g : module_.globals()) {
       llvm::SmallVector<llvm::DIGlobalVariableExpression*, 1> found;
       g.getDebugInfo(found);
@@ -120,6 +118,14 @@ class Checker {
       for (const llvm::Function& f : module_)
         if (f.getSubprogram() == scope) add_static(f, *found[0]->getVariable());
     }
+  }
+
+  // The line of the object stands in the code that initialises it.
+  void add_initialiser(const llvm::Function& f) {
+    for (const llvm::Instruction& i : llvm::instructions(f))
+      if (i.getDebugLoc() && i.getDebugLoc().getLine() != 0)
+        return findings_.add("initialiser", i, "an object whose initial value is no constant");
+    findings_.add("initialiser", f, "an object whose initial value is no constant");
   }
 
   void add_static(const llvm::Function& f, const llvm::DIGlobalVariable& variable) {

@@ -22,7 +22,7 @@ const char* const kFlags[] = {"-x",          "c++",     "-std=c++14", "-DHW_LOWE
                               "-Xclang", "-disable-llvm-passes", "-c", "-emit-llvm"};
 
 const char* const kInline =
-    "function(lowerinvoke,simplifycfg),always-inline,globaldce,"
+    "globaldce,function(lowerinvoke,simplifycfg),always-inline,globaldce,"
     "function(sroa,early-cse,simplifycfg,instcombine,loop-simplify,lcssa,loop(loop-rotate),sroa,instcombine,"
     "loop-simplify,lcssa,loop(indvars))";
 const char* const kUnroll =

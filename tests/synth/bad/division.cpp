@@ -1,0 +1,3 @@
+extern "C" unsigned top(unsigned a, unsigned b) {
+  return a / b;  // finding: division
+}

@@ -1,0 +1,3 @@
+extern "C" double top(double x) {  // finding: float
+  return x;                        // finding: float
+}

@@ -1,0 +1,3 @@
+extern "C" int top(int (*f)(int), int x) {
+  return f(x);  // finding: indirect
+}

@@ -1,0 +1,4 @@
+extern "C" int top() {
+  static int calls = 0;  // finding: static
+  return ++calls;
+}
