@@ -6,6 +6,7 @@
 #pragma once
 #include <array>
 #include <cstddef>
+#include <cstring>
 #include <deque>
 #include <functional>
 #include <map>
@@ -25,6 +26,17 @@ class HostMemory {
   void read(uint64_t address, void* to, size_t bytes) {
     settle();
     copy_out(address, static_cast<uint8_t*>(to), bytes);
+  }
+  // The same for a fixed number of bytes, for a beat.
+  template <size_t BYTES>
+  void read_fixed(uint64_t address, void* to) {
+    settle();
+    const size_t offset = address % kPageBytes;
+    const Recent& recent = recent_[address / kPageBytes % std::tuple_size<decltype(recent_)>::value];
+    if (recent.page && recent.number == address / kPageBytes && offset + BYTES <= kPageBytes)
+      std::memcpy(to, recent.page->data() + offset, BYTES);
+    else
+      copy_out(address, static_cast<uint8_t*>(to), BYTES);
   }
   uint8_t read_byte(uint64_t address) {
     uint8_t byte;

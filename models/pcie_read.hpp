@@ -51,7 +51,7 @@ class PcieRead {
     if (left_ == 0) hw::violation("DMA read of no bytes", "PCIe");
   }
   void issue() {
-    const uint64_t bytes = std::min<uint64_t>(left_, params_.max_read_request);
+    const uint64_t bytes = params_.unlimited ? left_ : std::min<uint64_t>(left_, params_.max_read_request);
     const hw::Picoseconds first = clock_.edge(hw::world().now) + params_.read_latency;
     const hw::Picoseconds arrival = std::max(first, link_free_);
     if (!params_.unlimited) link_free_ = arrival + link_.of(read_data_link_bytes(params_, bytes));
@@ -65,14 +65,17 @@ class PcieRead {
     const Request& request = requests_.front();
     hw::Beat<W> beat;
     const uint64_t bytes = std::min(kBeatBytes, request.bytes - sent_);
-    memory_.read(request.address + sent_, beat.data.w, bytes);
+    if (bytes == kBeatBytes)
+      memory_.template read_fixed<kBeatBytes>(request.address + sent_, beat.data.w);
+    else
+      memory_.read(request.address + sent_, beat.data.w, bytes);
     beat.bytes = typename hw::Beat<W>::Count(bytes);
     beat.tag.id = request.tag;
     sent_ += bytes;
     if (sent_ == request.bytes) {
       beat.last = hw::Bits<1>(request.last);
       requests_.pop_front();
-      sent_ = 0;
+      sent_ = arrived_ = 0;
     }
     find_next_beat();
     return beat;
@@ -81,10 +84,13 @@ class PcieRead {
   void find_next_beat() {
     if (requests_.empty()) return;
     const Request& request = requests_.front();
-    const uint64_t end = std::min(sent_ + kBeatBytes, request.bytes), piece = completion_bytes(params_);
-    const uint64_t arrived = std::min(pieces(end, piece) * piece, request.bytes);
-    beat_due_ = std::max(hw::world().now + 1,
-                         edges_.at_or_after(request.arrival + link_.of(read_data_link_bytes(params_, arrived))));
+    const uint64_t end = std::min(sent_ + kBeatBytes, request.bytes);
+    if (end > arrived_) {
+      const uint64_t piece = completion_bytes(params_);
+      arrived_ = params_.unlimited ? request.bytes : std::min(pieces(end, piece) * piece, request.bytes);
+      beat_due_ = edges_.at_or_after(request.arrival + link_.of(read_data_link_bytes(params_, arrived_)));
+    }
+    beat_due_ = std::max(hw::world().now + 1, beat_due_);
   }
 
   PcieParams params_;
@@ -96,7 +102,8 @@ class PcieRead {
   uint32_t tag_ = 0;
   hw::Cycles issued_ = hw::kForever;  // cycle of the last request: a command may wait behind it
   std::deque<Request> requests_;
-  uint64_t sent_ = 0;  // bytes of the first request that the NIC has
+  uint64_t sent_ = 0;     // bytes of the first request that the NIC has
+  uint64_t arrived_ = 0;  // bytes of it that are there at beat_due_
   hw::Cycles beat_due_ = 0;
   hw::Picoseconds link_free_ = 0;
 };

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "hw/tokens.hpp"
+#include "models/edge_finder.hpp"
 #include "models/host_memory.hpp"
 #include "models/pcie.hpp"
 #include "models/waker.hpp"
@@ -23,7 +24,7 @@ class PcieWrite {
   using Observer = std::function<void(const hw::DmaCommand&, hw::Picoseconds visible)>;
 
   PcieWrite(const PcieParams& params, const hw::Clock& clock, HostMemory& memory)
-      : params_(params), clock_(clock), memory_(memory), link_(params) {
+      : params_(params), clock_(clock), memory_(memory), link_(params), edges_(clock) {
     check(params);
   }
 
@@ -62,22 +63,26 @@ class PcieWrite {
   hw::Cycles visible_cycle() {
     const hw::Cycles now = hw::world().now;
     if (params_.unlimited && params_.write_latency == 0) return now + 1;
-    hw::Picoseconds end = clock_.edge(now);
-    if (!params_.unlimited) {
-      const uint64_t last_tlp = filled_ - (pieces(filled_, params_.max_payload) - 1) * params_.max_payload;
-      const hw::Picoseconds start = std::max(link_free_, clock_.edge(first_beat_));
-      link_free_ = end =
-          std::max(start + link_.of(write_link_bytes(params_, filled_)), end + link_.of(kWriteHeaderBytes + last_tlp));
-      const hw::Picoseconds waiting = link_.of(params_.posted_bytes);
-      room_ = end <= waiting ? 0 : clock_.edge_at_or_after(end - waiting);
-    }
-    return std::max(now + 1, clock_.edge_at_or_after(end + params_.write_latency));
+    const hw::Picoseconds time = clock_.edge(now);
+    const hw::Picoseconds end = params_.unlimited ? time : cross_link(time);
+    return std::max(now + 1, edges_.at_or_after(end + params_.write_latency));
+  }
+  // When the last byte has crossed the link, if the last beat came at `time`.
+  hw::Picoseconds cross_link(hw::Picoseconds time) {
+    const hw::Picoseconds begin = first_beat_ == hw::world().now ? time : clock_.edge(first_beat_);
+    const uint64_t last_tlp = filled_ - (pieces(filled_, params_.max_payload) - 1) * params_.max_payload;
+    link_free_ = std::max(std::max(link_free_, begin) + link_.of(write_link_bytes(params_, filled_)),
+                          time + link_.of(kWriteHeaderBytes + last_tlp));
+    const hw::Picoseconds waiting = link_.of(params_.posted_bytes);
+    if (link_free_ > time + waiting) room_ = clock_.edge_at_or_after(link_free_ - waiting);
+    return link_free_;
   }
 
   PcieParams params_;
   hw::Clock clock_;
   HostMemory& memory_;
   LinkTime link_;
+  EdgeFinder edges_;  // of the visible times
   std::vector<Observer> observers_;
   hw::DmaCommand command_;
   bool active_ = false;
