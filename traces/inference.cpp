@@ -111,11 +111,11 @@ void infer_regions(ReplayFlow& flow) {
   }
 }
 
-/// Messages whose last packet has been captured before `ack` and is acknowledged by it; retransmissions count once.
+/// Messages that `ack` acknowledges, from the first captured one on. An ACK is cumulative, so a message whose only
+/// captured copy is a later retransmission counts too; each counts once.
 uint32_t completed_messages(const ReplayFlow& flow, const CapturedResponse& ack) {
   std::set<uint32_t> last_psns;
   for (const FlowPacket& packet : flow.packets) {
-    if (packet.packet.index > ack.index) break;
     const Bth& bth = packet.roce.bth;
     const bool counts = is_trusted_request(packet) && ends_message(bth.opcode) &&
                         distance24(bth.psn, flow.first_psn) >= 0 && distance24(bth.psn, ack.psn) <= 0;

@@ -33,6 +33,7 @@ TEST(BadInput, EveryBadDerivedCaptureGivesOneLine) {
       {"snap_34.pcap", "(short 20)"},
       {"v6_from_v4.pcap", "(ipv6 20)"},
       {"icrc_zero.pcap", "15 packets towards us with a wrong or missing ICRC"},
+      {"icrc_zero.pcap", "; allowed: a capture of RoCEv2 RC"},
       {"udp_len_short.pcap", "15 packets towards us with a wrong or missing ICRC"},
       {"opcode_24.pcap", "20 RoCEv2 packets are not of the RC transport"},
   };

@@ -68,6 +68,9 @@ TEST(StartingMsn, IsTheFirstAckMinusWhatItCompletes) {
   EXPECT_EQ(flow_of({write_only(7, 4), write_only(8, 4), ack(0x22, 8, 102), ack(0x22, 8, 103)}).starting_msn, 100u);
   // A retransmission counts once, a message that the ACK does not reach not at all.
   EXPECT_EQ(flow_of({write_only(7, 4), write_only(7, 4), write_only(8, 4), ack(0x22, 7, 101)}).starting_msn, 100u);
+  // An older duplicate is no new message; one captured only as a later retransmission is acknowledged all the same.
+  EXPECT_EQ(flow_of({write_only(9, 4), write_only(8, 4), ack(0x22, 9, 101)}).starting_msn, 100u);
+  EXPECT_EQ(flow_of({write_only(7, 4), write_only(9, 4), ack(0x22, 9, 102), write_only(8, 4)}).starting_msn, 99u);
   EXPECT_EQ(flow_of({part(0x06, 7, 1024), part(0x07, 8, 1024), ack(0x22, 8, 100)}).starting_msn, 100u);
 }
 

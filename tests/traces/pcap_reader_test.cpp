@@ -114,11 +114,15 @@ TEST(PcapReader, DeliversWholePacketsBeforeEveryCut) {
 
 TEST(PcapReader, EndsAfterItsError) {
   TemporaryFile file("cut.pcap");
+  // The second record claims 2^31 - 1 bytes, and what follows it would pass for a record.
   std::vector<uint8_t> bytes = one_packet({false, false});
-  bytes.pop_back();
+  const std::vector<uint8_t> record(bytes.begin() + 24, bytes.end());
+  bytes.insert(bytes.end(), {0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 0xff, 0x7f, 0xff, 0xff, 0xff, 0x7f});
+  bytes.insert(bytes.end(), record.begin(), record.end());
   test::write_bytes(file.name(), bytes);
   PcapReader reader(file.name());
   Packet packet;
+  EXPECT_TRUE(reader.read(packet));
   EXPECT_THROW(reader.read(packet), InputError);
   EXPECT_FALSE(reader.read(packet));
 }

@@ -182,6 +182,9 @@ TEST(Roce, ClassifiesByDestinationPortOnly) {
   frame[kUdp] = 0;
   frame[kUdp + 1] = 69;
   EXPECT_EQ(decode_frame(frame).kind, FrameKind::kRoceV2);
+  std::swap(frame[kUdp], frame[kUdp + 2]);
+  std::swap(frame[kUdp + 1], frame[kUdp + 3]);
+  EXPECT_EQ(decode_frame(frame).kind, FrameKind::kUdp);
 }
 
 TEST(RoceLine, FormatsTheSampleAsTheFieldReadsIt) {
