@@ -18,7 +18,9 @@ constexpr uint32_t after_zeros(uint32_t state, int bits) {
 }
 
 // x^n modulo the polynomial; n may be negative.
-constexpr uint32_t power_of_x(int n) { return after_zeros(0x80000000, n); }
+constexpr uint32_t power_of_x(int n) {
+  return after_zeros(0x80000000, n);
+}
 
 // The product of two polynomials of degree below 32, modulo the polynomial.
 constexpr uint32_t multiply(uint32_t a, uint32_t b) {

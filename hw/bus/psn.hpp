@@ -7,9 +7,9 @@ namespace hw {
 struct Psn {
   Bits<24> v;
 
-  constexpr Psn() {}
-  explicit constexpr Psn(uint64_t x) : v(x) {}
-  explicit constexpr Psn(const Bits<24>& x) : v(x) {}
+  Psn() = default;  // constant wherever Bits is
+  explicit Psn(uint64_t x) : v(x) {}
+  explicit Psn(const Bits<24>& x) : v(x) {}
 
   Psn next() const { return Psn(v + Bits<24>(1)); }
   Psn previous() const { return Psn(v - Bits<24>(1)); }

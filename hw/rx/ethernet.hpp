@@ -15,6 +15,7 @@ template <unsigned W>
 struct Ethernet {
   static_assert(W >= 512, "the headers that decide lie in the first beat");
   Counter frames, roce_frames, host_frames;
+  HW_COUNTERS(frames, roce_frames, host_frames)
 
   void step(hls::stream<Beat<W>>& in, hls::stream<Beat<W>>& roce, hls::stream<Beat<W>>& host) {
     const bool first = !bool(inside_);

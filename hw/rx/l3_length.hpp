@@ -17,6 +17,7 @@ template <unsigned W>
 struct L3Length {
   static_assert(W >= 512, "the headers that are checked lie in the first beat");
   Counter length_errors;
+  HW_COUNTERS(length_errors)
 
   void step(hls::stream<Beat<W>>& in, hls::stream<Beat<W>>& out) {
     if (in.empty() || (!bool(swallow_) && out.full())) return;

@@ -19,6 +19,7 @@ struct PacketStore {
   } params;
   Counter stored, dropped;  // packets
   Counter fullest;          // beats, the most ever held
+  HW_COUNTERS(stored, dropped, fullest)
 
   void step(hls::stream<Beat<W>>& in, hls::stream<Beat<W>>& out) {
     forward(out);  // before accept: a commit shows in the next cycle
@@ -27,7 +28,9 @@ struct PacketStore {
 
 #if !defined(HW_LOWER) && !defined(__SYNTHESIS__)
   // The first request behind a commit, and what it fetches, come without a stream moving.
-  Cycles quiet() const { return bool(fetched_) || read_ != committed_ ? 0 : kForever; }
+  Cycles quiet() const {
+    return bool(fetched_) || read_ != committed_ ? 0 : kForever;
+  }
   void skip(Cycles) {}
 #endif
 
@@ -40,7 +43,9 @@ struct PacketStore {
   Bits<1> fetched_;  // a beat waits in beats_.data()
   Bits<1> discard_;  // the rest of this packet is thrown away
 
-  static Bits<clog2(kStoreBeats)> row(const Pointer& p) { return p.template to<clog2(kStoreBeats)>(); }
+  static Bits<clog2(kStoreBeats)> row(const Pointer& p) {
+    return p.template to<clog2(kStoreBeats)>();
+  }
 
   void forward(hls::stream<Beat<W>>& out) {
     if (bool(fetched_)) {
@@ -79,7 +84,6 @@ struct PacketStore {
     const Bits<32> held = (write_ - read_).template to<32>();
     if (fullest.v.ult(held)) fullest.v = held;
   }
-
 };
 
 }  // namespace rx

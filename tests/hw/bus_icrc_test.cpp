@@ -1,11 +1,11 @@
 // The bodies of the ICRC against each other and against zlib: linear functions, so on their basis vectors.
-#include "hw/bus/icrc.hpp"
-
 #include <gtest/gtest.h>
 #include <string.h>
 #include <zlib.h>
 
 #include <random>
+
+#include "hw/bus/icrc.hpp"
 
 namespace {
 

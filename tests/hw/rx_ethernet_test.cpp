@@ -1,7 +1,6 @@
-#include "hw/rx/ethernet.hpp"
-
 #include "bench.hpp"
 #include "frames.hpp"
+#include "hw/rx/ethernet.hpp"
 
 namespace {
 

@@ -1,7 +1,6 @@
-#include "hw/rx/icrc_check.hpp"
-
 #include "bench.hpp"
 #include "frames.hpp"
+#include "hw/rx/icrc_check.hpp"
 
 namespace {
 

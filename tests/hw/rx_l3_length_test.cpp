@@ -1,7 +1,6 @@
-#include "hw/rx/l3_length.hpp"
-
 #include "bench.hpp"
 #include "frames.hpp"
+#include "hw/rx/l3_length.hpp"
 
 namespace {
 
@@ -59,7 +58,9 @@ Packet pass(const Bytes& frame) {
   EXPECT_EQ(h.stage.length_errors.v.u64(), packets[0].bad ? 1u : 0u);
   return packets[0];
 }
-bool is_bad(const Bytes& frame) { return pass<512>(frame).bad; }
+bool is_bad(const Bytes& frame) {
+  return pass<512>(frame).bad;
+}
 
 void set_lengths(Bytes& f, unsigned total) {
   RoceFrame::put(f, 16, 2, total);
@@ -208,7 +209,9 @@ void run_under_stalls(uint64_t seed) {
     Packet packet{f.bytes(), false};
     Bytes frame = packet.bytes;
     switch (h.bench.random()() % 4) {
-      case 0: frame.resize(frame.size() + 1 + h.bench.random()() % 200, 0xee); break;
+      case 0:
+        frame.resize(frame.size() + 1 + h.bench.random()() % 200, 0xee);
+        break;
       case 1:
         frame.resize(42 + h.bench.random()() % (frame.size() - 42));
         packet = Packet{frame, true};
@@ -218,7 +221,8 @@ void run_under_stalls(uint64_t seed) {
         frame.resize(frame.size() + h.bench.random()() % 100);
         packet = Packet{Bytes(frame.begin(), frame.begin() + long(std::min<size_t>(W / 8, frame.size()))), true};
         break;
-      default: break;
+      default:
+        break;
     }
     expected.push_back(packet);
     for (const auto& b : test::to_beats<W>(frame, i)) beats.push_back(b);

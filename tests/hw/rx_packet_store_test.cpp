@@ -1,9 +1,8 @@
-#include "hw/rx/packet_store.hpp"
-
 #include <memory>
 
 #include "bench.hpp"
 #include "frames.hpp"
+#include "hw/rx/packet_store.hpp"
 
 namespace {
 

@@ -1,7 +1,6 @@
-#include "hw/tx/icrc_insert.hpp"
-
 #include "bench.hpp"
 #include "frames.hpp"
+#include "hw/tx/icrc_insert.hpp"
 
 namespace {
 
