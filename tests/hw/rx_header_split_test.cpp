@@ -130,8 +130,8 @@ Expected judge(const Bytes& f) {
   const uint8_t opcode = e.headers[42];
   const size_t start = opcode == 0x06 || opcode == 0x0a ? 70 : opcode == 0x11 ? 58 : 54;
   const long total = e.headers[16] << 8 | e.headers[17];
-  const long claimed = total - long(start) + 14 - 4 - (e.headers[43] >> 4 & 3);
-  if (claimed <= 0 || claimed > 4096 || f.size() <= start) return e;
+  const long claimed = (total - long(start) + 14 - 4 - (e.headers[43] >> 4 & 3)) & 0x1fff;
+  if (claimed == 0 || f.size() <= start) return e;
   const size_t present = std::min<size_t>(size_t(claimed), f.size() - start);
   e.payload.assign(f.begin() + long(start), f.begin() + long(start + present));
   e.claims_payload = present == size_t(claimed);
