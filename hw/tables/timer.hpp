@@ -5,8 +5,8 @@
 // reached: it fires what has expired and finds the next bound. So a deadline is met within one scan, `qps` cycles and
 // a few, and QPs without a running timer cost nothing. Times are compared modulo 2^48 cycles, half of it to each side.
 //
-// A command takes effect in the cycle in which it is read. It goes before the scan, which needs the Ram's write port to
-// fire, except when the scan has given way already: a command waits one cycle at most, and never for room in `fired`.
+// A command is read in c, its time running from there, and written in c + 1. It goes before the scan, which needs the
+// Ram's write port to fire; then the next command waits: one cycle at most, and never for room in `fired`.
 #pragma once
 #include "../bus/counter.hpp"
 #include "../bus/ram.hpp"
@@ -22,22 +22,24 @@ struct Timer {
   } params;
 
   Counter expired;
+  HW_COUNTERS(expired)
 
   void step(hls::stream<TimerCommand>& in, hls::stream<TimerExpired>& fired) {
     const bool expires = bool(scanning_) && reached(rows_.data(), now_);
-    const bool fires = expires && !fired.full() && (in.empty() || bool(gave_way_));
-    gave_way_ = Bits<1>(expires && !fired.full() && !fires);
-    if (fires) {
-      fire(fired);
-    } else if (!in.empty()) {
-      command(in.read());
-    }
+    const bool may_fire = expires && !fired.full();
+    const bool fires = may_fire && !bool(pending_);
+    const bool takes = !in.empty() && !(may_fire && bool(pending_));
+    const bool starts_scan = !bool(scanning_) && due(now_);
+    if (fires) fire(fired);
+    if (bool(pending_)) write_command();
     if (bool(scanning_)) {
       if (!expires || fires) pass(rows_.data(), expires);
-    } else if (due(now_)) {
+    } else if (starts_scan) {
       start_scan();
     }
     if (bool(scanning_)) rows_.request(row_);
+    pending_ = Bits<1>(takes);
+    if (takes) command(in.read());
     now_ = now_ + Time(1);
   }
 
@@ -55,7 +57,8 @@ struct Timer {
 
   RamForward<Row, kMaxQps> rows_;
   Time now_;
-  Bits<1> scanning_, gave_way_;
+  Bits<1> scanning_, pending_;
+  Row command_;              // to be written when pending
   QpRow row_;                // the scan looks at it
   Bound scanned_, started_;  // of the rows that the scan has passed, of those started since it began
 
@@ -72,12 +75,14 @@ struct Timer {
   }
 
   void command(const TimerCommand& c) {
-    Row row;
-    row.armed = Bits<1>(bool(c.start) && bool(c.exponent));
-    row.deadline = now_ + Time(params.unit_cycles).shl(c.exponent);
-    row.qpn = c.qpn;
-    rows_.write(row_of(c.qpn), row);
-    if (bool(row.armed)) lower(started_, row.deadline);
+    command_.armed = Bits<1>(bool(c.start) && bool(c.exponent));
+    command_.deadline = now_ + Time(params.unit_cycles).shl(c.exponent);
+    command_.qpn = c.qpn;
+  }
+
+  void write_command() {
+    rows_.write(row_of(command_.qpn), command_);
+    if (bool(command_.armed)) lower(started_, command_.deadline);
   }
 
   void fire(hls::stream<TimerExpired>& fired) {
