@@ -56,13 +56,15 @@ TEST(MacTx, AFrameLeavesWhenItIsWhole) {
 }
 
 TEST(MacTx, ShortFramesArePaddedWithZeros) {
-  TxRun<512> r(MacParams(), {true, false}, test::to_beats<512>(test::pattern(42, 1)));
-  r.run(10);
-  std::vector<uint8_t> padded = test::pattern(42, 1);
-  padded.resize(60);
-  ASSERT_EQ(r.tape.frames.size(), 1u);
-  EXPECT_EQ(r.tape.frames[0].bytes, padded);
-  EXPECT_EQ(r.model.bytes, 64u);
+  for (size_t size : {1u, 42u, 59u, 60u, 61u}) {
+    TxRun<512> r(MacParams(), {true, false}, test::to_beats<512>(test::pattern(size, 1)));
+    r.run(10);
+    std::vector<uint8_t> padded = test::pattern(size, 1);
+    if (size < 60) padded.resize(60);
+    ASSERT_EQ(r.tape.frames.size(), 1u);
+    EXPECT_EQ(r.tape.frames[0].bytes, padded);
+    EXPECT_EQ(r.model.bytes, padded.size() + 4);
+  }
 }
 
 // A saturated line starts a frame every (frame + 24) * 80 ps, to the picosecond, at any mix of sizes; both callings
@@ -175,6 +177,25 @@ TEST(MacRx, AFullBufferDropsWholeFrames) {
     EXPECT_EQ(r.sink.cycles, first);
     EXPECT_EQ(r.model.held(), 0u);
   }
+}
+
+// Nobody reads: the stream takes the first 16 beats, the buffer of 40 two more frames of 16, and no part of the others.
+TEST(MacRx, TheBufferHoldsWhatItSays) {
+  MacParams p;
+  p.receive_beats = 40;
+  RxRun<512> r(p, kClock, {false, false}, 0);
+  for (uint32_t i = 0; i < 5; i++) r.receive(test::pattern(1000, i), 1000 + i * 1024u * 80);
+  r.run(200);
+  EXPECT_EQ(r.model.dropped, 2u);
+  EXPECT_EQ(r.model.held(), 32u);
+}
+
+TEST(MacRx, AFrameWakesASleeper) {
+  RxRun<512> r(MacParams(), kClock, {false, false});
+  r.run(100);
+  r.receive(test::pattern(64, 1), 1000000);
+  r.run(200);
+  EXPECT_EQ(r.sink.cycles, std::vector<hw::Cycles>{253});  // 1000 ns and 72 bytes: the edge of 1008 ns, and the stream
 }
 
 TEST(MacRx, SleepsBetweenFrames) {
