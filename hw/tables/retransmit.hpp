@@ -89,7 +89,9 @@ struct Retransmit {
     Tag tag;
   };
 
-  bool has_entry() const { return bool(spare_) || high_water_ != HighWater(kListEntries); }
+  bool has_entry() const {
+    return bool(spare_) || high_water_ != HighWater(kListEntries);
+  }
   EntryRow take_entry() {
     const EntryRow e = bool(spare_) ? EntryRow(free_.data()) : high_water_.to<clog2(kListEntries)>();
     if (!bool(spare_)) high_water_ = high_water_ + HighWater(1);

@@ -2,8 +2,11 @@
 // acknowledgements, time-outs and control into commands for the retransmit list and the timer (IBTA 9.7.5 to 9.7.7;
 // facts/protocol.md D rows 1, 7 to 13, 19, 20 and their corrections). Recovery is go-back-N.
 //
-// One job a cycle: taken in c (its row is requested), done in c + 1. An acknowledgement that ends with a NAK, and
-// control for a QP with packets in flight, take two cycles: the same job again on the row that the first one left.
+// A job is taken in c (its row is requested) and done in c + 1, while the next is taken; an ACK needs one cycle more
+// to be compared before it is applied, a NAK a third for what it says of the packet that it names, control a second to
+// flush what is left of the QP's last life. A packet and its ACK thus cost three cycles. What may be taken never
+// depends on the row, to keep that loop short: so no new packet is taken while the fate of one is decided.
+//
 // Events go before new packets, but a new packet is taken at least every second time; an acknowledgement goes before
 // the other events, but not twice running.
 #pragma once
@@ -19,44 +22,53 @@ namespace tx {
 // sent since the last release did.
 struct FlowControl {
   struct Params {
-    uint32_t window_packets = 128;                  // in flight per QP: 1 .. 2^23 - 1
-    uint32_t entries = kListEntries - kMaxQps;      // in flight over all QPs: 1 .. kListEntries less one per QP
+    uint32_t window_packets = 128;              // in flight per QP: 1 .. 2^23 - 1
+    uint32_t entries = kListEntries - kMaxQps;  // in flight over all QPs: 1 .. kListEntries less one per QP
   } params;
 
   Counter sent_packets;
-  Counter packet_seq_err;                  // sequence NAKs
-  Counter local_ack_timeout_err;           // time-outs with packets in flight
-  Counter rnr_nak_retry_err;               // RNR NAKs: only the timer starts again
+  Counter packet_seq_err;         // sequence NAKs
+  Counter local_ack_timeout_err;  // time-outs with packets in flight
+  Counter rnr_nak_retry_err;      // RNR NAKs: only the timer starts again
   Counter req_remote_invalid_request, req_remote_access_errors;
   Counter req_transport_retries_exceeded;
-  Counter ghost_acks;                      // for a PSN that is not in flight, or of a reserved kind
+  Counter ghost_acks;  // for a PSN that is not in flight, or of a reserved kind
   HW_COUNTERS(sent_packets, packet_seq_err, local_ack_timeout_err, rnr_nak_retry_err, req_remote_invalid_request,
               req_remote_access_errors, req_transport_retries_exceeded, ghost_acks)
 
   void step(hls::stream<TxPacket>& packets, hls::stream<RxAck>& acks, hls::stream<TimerExpired>& expired,
             hls::stream<FlowControlControl>& control, hls::stream<ListCommand>& list,
             hls::stream<TimerCommand>& timer) {
-    total_ = total_ - freed_;
-    freed_ = Count(0);
+    Work work;
+    look_for_entry(work);
+    const bool deciding = bool(busy_) && job_.kind == Kind(kPacket), held = bool(held_);
+    const bool packet = !deciding && (held ? !bool(blocked_) : !packets.empty());
     if (bool(busy_)) {
       if (list.full() || timer.full()) return;
-      Work work(table_.data());
+      work.row = table_.data();
       run(work);
       finish(work, list, timer);
-      if (work.again) return;
+      step_ = step_ == last_step() ? Bits<2>(0) : step_ + Bits<2>(1);
+      if (bool(step_)) return;
     }
-    take(packets, acks, expired, control);
+    take(packet, held, packets, acks, expired, control);
     if (bool(busy_)) table_.request(row_of(job_.qpn));
   }
 
 #if !defined(HW_LOWER) && !defined(__SYNTHESIS__)
-  // A held packet is tried again without a stream being touched.
-  Cycles quiet() const { return bool(busy_) && job_.kind == Kind(kPacket) ? 0 : kForever; }
+  // A held packet is tried again, and a later step done, without a stream being touched.
+  Cycles quiet() const {
+    return bool(busy_) && (job_.kind == Kind(kPacket) || bool(step_)) ? 0 : kForever;
+  }
   void skip(Cycles) {}
 
   // For end-of-run checks: packets in flight over all QPs, and whether one waits for room.
-  uint64_t in_flight() const { return (total_ - freed_).u64(); }
-  bool holds_packet() const { return bool(held_); }
+  uint64_t in_flight() const {
+    return (total_ + change_).u64();
+  }
+  bool holds_packet() const {
+    return bool(held_);
+  }
 #endif
 
  private:
@@ -82,16 +94,38 @@ struct FlowControl {
     Bits<8> syndrome;
     FlowControlControl control;
   };
+  // A difference of PSNs in two cycles: the halves first, the borrow between them later. Distances are below 2^23.
+  struct Distance {
+    Bits<13> low;  // bit 12: borrow
+    Bits<12> high;
+    void start(const Psn& a, const Psn& b) {
+      low = a.v.get<0, 12>().to<13>() - b.v.get<0, 12>().to<13>();
+      high = a.v.get<12, 12>() - b.v.get<12, 12>();
+    }
+    bool is_zero() const { return !bool(low) && !bool(high); }
+    Bits<24> value() const { return cat(high - low.get<12, 1>().to<12>(), low.get<0, 12>()); }
+    bool is_negative() const { return bool(value().get<23, 1>()); }
+  };
   // What a job does.
   struct Work {
-    explicit Work(const Row& r) : row(r) {}
     Row row;
-    bool to_list = false, again = false;
+    bool entry_free = false, last_entry = false, to_list = false;
     Bits<3> op;
     Count count;
     Bits<4> status;
     Bits<2> timer;
   };
+
+  // What was released in the last cycle leaves room whatever the sum is; no packet was sent in it.
+  void look_for_entry(Work& work) {
+    work.entry_free = is_negative(change_) || total_.to<32>().ult(Bits<32>(params.entries));
+    work.last_entry = !total_.to<32>().ult(Bits<32>(params.entries - 1));
+    total_ = total_ + change_;
+    change_ = Count(0);
+  }
+  static bool is_negative(const Count& change) {
+    return bool(change.get<clog2(kListEntries), 1>());
+  }
 
   void run(Work& work) {
     if (job_.kind == Kind(kPacket))
@@ -106,8 +140,7 @@ struct FlowControl {
 
   void new_packet(Work& work) {
     Row& row = work.row;
-    const bool room = row.in_flight.to<32>().ult(Bits<32>(params.window_packets)) &&
-                      total_.to<32>().ult(Bits<32>(params.entries));
+    const bool room = work.entry_free && row.in_flight.to<32>().ult(Bits<32>(params.window_packets));
     const bool dead = !bool(row.live);
     held_ = Bits<1>(!dead && !room);
     blocked_ = held_;
@@ -115,53 +148,73 @@ struct FlowControl {
     if (!room) return;
     command(work, kListSend, Count(0));
     if (row.in_flight == Count(0)) work.timer = Bits<2>(kTimerStart);
-    row.asked = row.asked | packet_.ack_request | Bits<1>(takes_last_place(row));
+    row.asked = row.asked | packet_.ack_request | Bits<1>(work.last_entry || takes_last_place(row));
     row.next = row.next.next();
     row.in_flight = row.in_flight + Count(1);
-    total_ = total_ + Count(1);
+    change_ = Count(1);
     sent_packets.inc();
   }
 
   bool takes_last_place(const Row& row) const {
-    return row.in_flight.to<32>() == Bits<32>(params.window_packets - 1) ||
-           total_.to<32>() == Bits<32>(params.entries - 1);
+    return row.in_flight.to<32>() == Bits<32>(params.window_packets - 1);
+  }
+
+  bool is_ack() const {
+    return job_.syndrome.get<5, 2>() == Bits<2>(0);
+  }
+  bool is_rnr() const {
+    return job_.syndrome.get<5, 2>() == Bits<2>(1);
+  }
+  Bits<2> last_step() const {
+    if (job_.kind == Kind(kAck)) return Bits<2>(is_ack() ? 1 : 2);
+    return Bits<2>(job_.kind == Kind(kControl) ? 1 : 0);
   }
 
   void acknowledge(Work& work) {
-    Row& row = work.row;
-    const Bits<2> kind = job_.syndrome.get<5, 2>();
-    const bool ack = kind == Bits<2>(0), rnr = kind == Bits<2>(1);
-    const bool names_one = job_.covered != row.next;  // a NAK names a packet in flight
-    const bool good = ack || (names_one && (rnr || is_nak(job_.syndrome)));
-    // Less than 2^23 are in flight, so two signs do for the two compares of a window.
-    if (good && row.oldest.before(job_.covered) && !row.next.before(job_.covered)) {
-      command(work, kListRelease, to_count(job_.covered.distance(row.oldest)));
-      row.in_flight = to_count(row.next.distance(job_.covered));
-      row.oldest = job_.covered;
-      row.retries = row.retry_count;
-      row.asked = Bits<1>(0);
-      work.timer = Bits<2>(names_one ? kTimerStart : kTimerStop);
-      work.again = !ack;
-      freed_ = work.count;
-    } else if (!good || job_.covered != row.oldest) {
-      ghost_acks.inc();
-    } else if (rnr) {
-      rnr_nak_retry_err.inc();
-      work.timer = Bits<2>(kTimerStart);
-    } else if (!ack) {
+    if (step_ == Bits<2>(0)) {
+      covered_.start(job_.covered, work.row.oldest);
+      left_.start(work.row.next, job_.covered);
+    } else if (step_ == Bits<2>(1)) {
+      apply(work);
+    } else if (bool(names_oldest_)) {
       refuse(work);
     }
   }
 
+  // Releases what is covered. A NAK must name a packet in flight, and names the oldest afterwards.
+  void apply(Work& work) {
+    Row& row = work.row;
+    const bool some_left = !left_.is_zero();
+    const bool good = is_ack() || (some_left && (is_rnr() || is_nak(job_.syndrome)));
+    const bool none = covered_.is_zero();
+    const bool in_window = good && !covered_.is_negative() && !left_.is_negative();
+    names_oldest_ = Bits<1>(in_window);
+    progressed_ = Bits<1>(!none);
+    if (!in_window) return ghost_acks.inc();
+    if (none) return;
+    const Count covered = to_count(covered_.value());
+    command(work, kListRelease, covered);
+    work.timer = Bits<2>(some_left ? kTimerStart : kTimerStop);
+    row.oldest = job_.covered;
+    row.in_flight = to_count(left_.value());
+    row.retries = row.retry_count;
+    row.asked = Bits<1>(0);
+    change_ = Count(0) - covered;
+  }
+
   // A NAK for the oldest packet in flight.
   void refuse(Work& work) {
-    if (job_.syndrome == Bits<8>(wire::aeth::kNakSequence)) {
+    if (is_rnr()) {
+      rnr_nak_retry_err.inc();
+      work.timer = Bits<2>(kTimerStart);
+    } else if (job_.syndrome == Bits<8>(wire::aeth::kNakSequence)) {
       packet_seq_err.inc();
-      return retry(work, !bool(repeated_));
+      retry(work, !bool(progressed_));
+    } else {
+      if (job_.syndrome == Bits<8>(wire::aeth::kNakInvalidRequest)) req_remote_invalid_request.inc();
+      if (job_.syndrome == Bits<8>(wire::aeth::kNakRemoteAccess)) req_remote_access_errors.inc();
+      abort(work, Bits<4>(kRemoteInvalid - 1) + job_.syndrome.get<0, 4>());
     }
-    if (job_.syndrome == Bits<8>(wire::aeth::kNakInvalidRequest)) req_remote_invalid_request.inc();
-    if (job_.syndrome == Bits<8>(wire::aeth::kNakRemoteAccess)) req_remote_access_errors.inc();
-    abort(work, Bits<4>(kRemoteInvalid - 1) + job_.syndrome.get<0, 4>());
   }
 
   void time_out(Work& work) {
@@ -187,17 +240,19 @@ struct FlowControl {
     command(work, kListAbort, row.in_flight);
     work.status = status;
     work.timer = Bits<2>(kTimerStop);
-    freed_ = row.in_flight;
+    change_ = Count(0) - row.in_flight;
     row.in_flight = Count(0);
     row.oldest = row.next;
     row.live = row.asked = Bits<1>(0);
   }
 
-  // What is left of the QP's last life is flushed first.
+  // What is left of the QP's last life is flushed in the first step.
   void set_row(Work& work) {
     Row& row = work.row;
-    work.again = row.in_flight != Count(0);
-    if (work.again) return abort(work, Bits<4>(kFlushed));
+    if (step_ == Bits<2>(0)) {
+      if (row.in_flight != Count(0)) abort(work, Bits<4>(kFlushed));
+      return;
+    }
     command(work, kListOpen, Count(0));
     work.timer = Bits<2>(kTimerStop);
     row.next = row.oldest = job_.control.psn;
@@ -211,7 +266,9 @@ struct FlowControl {
            syndrome == Bits<8>(wire::aeth::kNakRemoteAccess) || syndrome == Bits<8>(wire::aeth::kNakRemoteOperation);
   }
 
-  static Count to_count(const Bits<24>& x) { return x.to<clog2(kListEntries) + 1>(); }
+  static Count to_count(const Bits<24>& x) {
+    return x.to<clog2(kListEntries) + 1>();
+  }
   static void command(Work& work, ListOp op, const Count& count) {
     work.to_list = true;
     work.op = Bits<3>(op);
@@ -239,13 +296,10 @@ struct FlowControl {
       timer.write(t);
     }
     table_.write(row_of(job_.qpn), work.row);
-    repeated_ = Bits<1>(work.again);
   }
 
-  void take(hls::stream<TxPacket>& packets, hls::stream<RxAck>& acks, hls::stream<TimerExpired>& expired,
-            hls::stream<FlowControlControl>& control) {
-    const bool held = bool(held_);
-    const bool packet = held ? !bool(blocked_) : !packets.empty();
+  void take(bool packet, bool held, hls::stream<TxPacket>& packets, hls::stream<RxAck>& acks,
+            hls::stream<TimerExpired>& expired, hls::stream<FlowControlControl>& control) {
     const bool other = !expired.empty() || !control.empty();
     const bool event = !acks.empty() || other;
     busy_ = Bits<1>(packet || event);
@@ -282,11 +336,14 @@ struct FlowControl {
   }
 
   RamForward<Row, kMaxQps> table_;
-  Bits<1> busy_, repeated_;
+  Bits<1> busy_;
+  Bits<2> step_;
   Job job_;
-  TxPacket packet_;       // the new packet, while `held_`
+  Distance covered_, left_;  // of an acknowledgement: packets that it releases, packets that stay in flight
+  Bits<1> names_oldest_, progressed_;
+  TxPacket packet_;  // the new packet, while `held_`
   Bits<1> held_, blocked_;
-  Count total_, freed_;   // in flight over all QPs; those released in the last cycle are still counted
+  Count total_, change_;  // in flight over all QPs; what the last cycle adds to it
   Bits<1> packet_turn_, other_turn_;
 };
 

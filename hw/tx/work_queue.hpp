@@ -47,8 +47,8 @@ struct WorkQueue {
   TxPacket next_packet(const PacketBytes& pmtu, bool last) const {
     const bool first = bool(first_);
     TxPacket p;
-    p.opcode = Bits<8>(first ? (last ? wire::kWriteOnly : wire::kWriteFirst)
-                             : (last ? wire::kWriteLast : wire::kWriteMiddle));
+    p.opcode =
+        Bits<8>(first ? (last ? wire::kWriteOnly : wire::kWriteFirst) : (last ? wire::kWriteLast : wire::kWriteMiddle));
     p.qpn = wqe_.qpn;
     p.ack_request = Bits<1>(last || until_ack_ == Bits<16>(1));
     p.local_address = wqe_.local_address;

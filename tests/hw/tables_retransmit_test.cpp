@@ -1,10 +1,9 @@
 // tables/retransmit against plain queues: order, completions, entries; and its exact cadence.
-#include "hw/tables/retransmit.hpp"
-
 #include <deque>
 #include <map>
 
 #include "bench.hpp"
+#include "hw/tables/retransmit.hpp"
 #include "token_text.hpp"
 
 namespace {
@@ -34,7 +33,9 @@ hw::ListCommand send(uint64_t qpn, uint64_t psn, bool last = true, uint64_t inde
   return c;
 }
 
-std::string text(const hw::TxPacket& p) { return test::text(p) + "tag=" + std::to_string(p.tag.id); }
+std::string text(const hw::TxPacket& p) {
+  return test::text(p) + "tag=" + std::to_string(p.tag.id);
+}
 std::string text(const hw::Completion& c) {
   return "qp " + std::to_string(c.qpn.u64()) + " index " + std::to_string(c.index.u64()) + " status " +
          std::to_string(c.status.u64());
@@ -82,7 +83,8 @@ TEST_F(RetransmitTest, OneSendACycleOnOneQp) {
   start(commands);
   run(60);
   ASSERT_EQ(packets_->tokens.size(), 50u);
-  // The open is written in 0; each send is taken one cycle after it is written, sent in the next, read in the one after.
+  // The open is written in 0; each send is taken one cycle after it is written, sent in the next, read in the one
+  // after.
   for (uint64_t i = 0; i < 50; i++) ASSERT_EQ(packets_->cycles[i], 1 + i + 3);
   EXPECT_EQ(stage_.free_entries(), hw::kListEntries - 51u);
 }
@@ -172,8 +174,7 @@ TEST_F(RetransmitTest, TheErrorWaitsForTheEndOfALongMessage) {
          command(hw::kListAbort, 3, 2, hw::kRetriesExceeded), tail, end, next, command(hw::kListOpen, 3),
          send(3, 9, true, 6), command(hw::kListRelease, 3, 1)});
   run(100);
-  EXPECT_EQ(texts(cqes_->tokens),
-            Lines({"qp 3 index 4 status 12", "qp 3 index 5 status 5", "qp 3 index 6 status 0"}));
+  EXPECT_EQ(texts(cqes_->tokens), Lines({"qp 3 index 4 status 12", "qp 3 index 5 status 5", "qp 3 index 6 status 0"}));
   EXPECT_EQ(stage_.free_entries(), hw::kListEntries - 1u);
 }
 
@@ -278,8 +279,10 @@ TEST_P(RetransmitRandomTest, EqualsPlainQueues) {
       if (!dead[q]) psn[q] = (psn[q] + 1) & 0xffffff;
       give(c);
     } else if (pending > 0) {
-      hw::ListCommand c = command(dice < 85 ? hw::kListRelease : dice < 96 ? hw::kListReplay : hw::kListAbort, q,
-                                  1 + random() % pending, hw::kRetriesExceeded);
+      hw::ListCommand c = command(dice < 85   ? hw::kListRelease
+                                  : dice < 96 ? hw::kListReplay
+                                              : hw::kListAbort,
+                                  q, 1 + random() % pending, hw::kRetriesExceeded);
       if (c.op.u64() == hw::kListAbort) c.count = Bits<24>(pending), dead[q] = true;
       c.packet.psn = model.qps[q].packets.front().psn;
       give(c);

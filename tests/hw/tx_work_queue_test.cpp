@@ -1,8 +1,7 @@
 // tx/work_queue: the packets of a message against IBTA's opcode table, exact cadence, and random messages against a
 // plain splitter.
-#include "hw/tx/work_queue.hpp"
-
 #include "bench.hpp"
+#include "hw/tx/work_queue.hpp"
 
 namespace {
 
