@@ -1,5 +1,5 @@
 // Rule 2 of the stage contract: a stream of CAP tokens of W bits behind a stage of depth DEPTH.
-// KIND numbers hw::Kind: 0 reg (CAP <= 2), 1 lutram, 2 bram_fast, 3 bram, 4 uram. Latency 0, 0, 1, 2, 3: a token pushed
+// KIND numbers hw::Kind: 0 reg (CAP <= 2), 1 lutram, 2 bram, 3 bram_fast, 4 uram. Latency 0, 0, 2, 1, 3: a token pushed
 // in cycle c can be popped in cycle c + DEPTH + latency. wready counts tokens in flight too; a slot freed in c is free in c + 1.
 // In reset, push and pop are ignored and the stream becomes empty.
 module hw_fifo #(
@@ -37,7 +37,7 @@ module hw_fifo #(
     end else if (KIND == 1) begin : store
       hw_fifo_lutram #(.W(W), .CAP(CAP)) body (
         .clk(clk), .rst_n(rst_n), .push(arrives), .wdata(token), .pop(popped), .rdata(rdata), .rvalid(rvalid));
-    end else if (KIND == 2) begin : store
+    end else if (KIND == 3) begin : store
       hw_fifo_fast #(.W(W), .CAP(CAP)) body (
         .clk(clk), .rst_n(rst_n), .push(arrives), .wdata(token), .pop(popped), .rdata(rdata), .rvalid(rvalid));
     end else begin : store
