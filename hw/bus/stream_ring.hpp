@@ -12,7 +12,7 @@
 namespace hw {
 
 // Storage kinds of rule 2: extra cycles between a write and its first possible read.
-enum class Kind : uint8_t { reg, lutram, bram_fast, bram, uram };
+enum class Kind : uint8_t { reg, lutram, bram, bram_fast, uram };
 constexpr unsigned latency_of(Kind k) {
   return k == Kind::bram_fast ? 1 : k == Kind::bram ? 2 : k == Kind::uram ? 3 : 0;
 }

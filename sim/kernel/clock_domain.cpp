@@ -64,3 +64,6 @@ void ClockDomain::run() {
 }
 
 }  // namespace sim
+
+// SystemC's library wants this symbol; every program here has a main() of its own.
+int sc_main(int, char**) { return 0; }

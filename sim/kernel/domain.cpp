@@ -26,6 +26,7 @@ void Domain::call(int id, hw::Cycles cycle) {
   s.calls++;
   if (world.acted) {
     s.active++;
+    last_active_ = cycle;
     scheduler_.wake(id, cycle + 1);
   } else if (s.quiet) {
     const hw::Cycles quiet = s.quiet(s.binding.get());

@@ -107,6 +107,9 @@ class Domain {
   hw::Scheduler& scheduler() { return scheduler_; }
   std::vector<StageRecord>& stages() { return stages_; }
   const std::vector<StageRecord>& stages() const { return stages_; }
+  // The last cycle in which a token moved; the same however the stages were called.
+  hw::Cycles last_active() const { return last_active_; }
+  // Cycles in which any stage was called.
   uint64_t cycles_run() const { return cycles_run_; }
 
  private:
@@ -119,6 +122,7 @@ class Domain {
   hw::Scheduler scheduler_;
   std::vector<StageRecord> stages_;
   std::vector<int> order_;  // scratch of the shuffle
+  hw::Cycles last_active_ = 0;
   uint64_t cycles_run_ = 0;
 };
 

@@ -73,8 +73,7 @@ TEST(ClockDomain, RunAheadWithinTheCrossingChangesNothing) { EXPECT_EQ(cross(600
 
 }  // namespace
 
-// SystemC's library brings a main() that wants sc_main(); this one comes first.
-int sc_main(int, char**) { return 0; }
+// SystemC's library brings a main() of its own; this one comes first.
 int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
   return RUN_ALL_TESTS();

@@ -1,0 +1,125 @@
+// balboa perf: perftest's tables from the simulated NICs.
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cstdio>
+#include <memory>
+
+#include "sim/cli/child.hpp"
+#include "sim/cli/commands.hpp"
+#include "sim/config/resolve.hpp"
+#include "sim/config/show.hpp"
+#include "sim/report/run_folder.hpp"
+#include "sim/workload/write_workload.hpp"
+
+namespace sim {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+WorkloadSpec spec_of(const PerfOptions& o, uint64_t size) {
+  WorkloadSpec spec;
+  spec.test = o.test == PerfTest::bandwidth ? WorkloadTest::bandwidth : WorkloadTest::latency;
+  spec.size_bytes = uint32_t(size);
+  spec.iterations = o.iteration_count();
+  spec.qps = o.qps;
+  spec.tx_depth = o.tx_depth;
+  return spec;
+}
+
+std::string banner(const PerfOptions& o, const Config& config) {
+  PerftestBanner b;
+  b.title = o.test == PerfTest::bandwidth ? "RDMA_Write BW Test" : "RDMA_Write Latency Test";
+  b.device = "balboa0";
+  b.qps = o.qps;
+  b.tx_depth = o.tx_depth;
+  b.mtu_bytes = config.nic.pmtu_bytes;
+  return perftest_banner(b, {});
+}
+
+// One row of the table, and the result of the run behind it, as one text that can cross a pipe.
+Json simulate(const PerfOptions& o, const Config& config, uint64_t size, const std::string& pcap_folder) {
+  const WorkloadSpec spec = spec_of(o, size);
+  WorkloadRun run;
+  run.pcap_folder = pcap_folder;
+  run.show_progress = !o.quiet;
+  const WorkloadResult r = run_write_workload(config, spec, run);
+  const RateUnit unit = o.report_gbits ? RateUnit::gigabits : RateUnit::megabytes;
+  Json j;
+  j["row"] = o.test == PerfTest::bandwidth ? bandwidth_row(bandwidth_row_of(spec, r), unit)
+                                           : latency_row(latency_row_of(spec, r));
+  j["good"] = r.good();
+  j["result"] = to_json(spec, r);
+  j["counters"] = counters_text(r);
+  return j;
+}
+
+void print_steady(const Json& results) {
+  for (const Json& r : results)
+    if (r.contains("steady_gbps"))
+      fmt::print(" {} bytes, steady state (10 to 90 % of the messages): {:.3f} Gb/s, {:.3f} Mmsg/s\n",
+                 r["size_bytes"].get<uint64_t>(), r["steady_gbps"].get<double>(),
+                 r["steady_messages_per_s"].get<double>() / 1e6);
+}
+
+void print_problems(const Json& results) {
+  for (const Json& r : results) {
+    for (const Json& line : r["problems"]) fmt::print(stderr, "balboa: {}\n", line.get<std::string>());
+    if (r["errors"] != 0)
+      fmt::print(stderr, "balboa: {} work requests failed, the first with {}\n", r["errors"].get<uint64_t>(),
+                 r["first_error"].get<std::string>());
+    if (!r["memory_equal"].get<bool>()) fmt::print(stderr, "balboa: the target's memory is not that of the source\n");
+  }
+}
+
+}  // namespace
+
+int perf_command(const PerfOptions& o) {
+  const auto start = std::chrono::steady_clock::now();
+  const Config config = resolve(o.config);
+  std::unique_ptr<RunFolder> folder;
+  if (!o.output.empty()) {
+    folder = std::make_unique<RunFolder>(o.output);
+    folder->write("config.toml", to_toml(config));
+  }
+  const bool table = !o.quiet && !o.json;
+  if (table)
+    fmt::print("{}{}", banner(o, config),
+               o.test == PerfTest::bandwidth
+                   ? bandwidth_heading(o.report_gbits ? RateUnit::gigabits : RateUnit::megabytes)
+                   : latency_heading());
+  const std::vector<uint64_t> sizes = o.sizes();
+  Json results = Json::array();
+  bool good = true;
+  uint64_t end_ps = 0;
+  for (const uint64_t size : sizes) {
+    const std::string pcap = o.pcap && folder && size == sizes.back() ? folder->file("") : "";
+    const auto one = [&] { return simulate(o, config, size, pcap).dump(); };
+    const Json j = Json::parse(sizes.size() == 1 ? one() : run_in_child(one));
+    good = good && j["good"].get<bool>();
+    end_ps += j["result"]["end_ps"].get<uint64_t>();
+    results.push_back(j["result"]);
+    if (table) fmt::print("{}", j["row"].get<std::string>());
+    if (folder) folder->write("counters.txt", j["counters"].get<std::string>());
+  }
+  Json result = result_header(config.sim.seed, end_ps);
+  result["command"] = "perf";
+  result["results"] = results;
+  if (table) {
+    fmt::print("{}", perftest_rule());
+    print_steady(results);
+  }
+  if (o.json) fmt::print("{}", to_text(result));
+  print_problems(results);
+  if (folder) {
+    const double wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    folder->write("result.json", to_text(result));
+    folder->write("host.json", to_text(host_report(wall_s, hw::Clock(config.nic.clock_hz).edge_at_or_after(end_ps),
+                                                   config.nic.clock_hz)));
+    folder->commit();
+  }
+  return good ? 0 : 1;
+}
+
+}  // namespace sim

@@ -1,0 +1,151 @@
+#include "sim/testbed/node.hpp"
+
+#include "hw/nic.hpp"
+#include "models/host_port.hpp"
+#include "models/mac.hpp"
+#include "models/pcie_read.hpp"
+#include "models/pcie_write.hpp"
+#include "sim/config/error.hpp"
+
+namespace sim {
+
+namespace {
+
+DomainOptions domain_options(const SimConfig& config, const std::string& name) {
+  DomainOptions o;
+  o.every_cycle = config.every_cycle;
+  o.shuffle = config.shuffle;
+  o.seed = config.seed ^ std::hash<std::string>()(name);
+  return o;
+}
+
+models::MacParams mac_params(const LinkConfig& config) {
+  models::MacParams p;
+  p.gbps = config.gbps;
+  return p;
+}
+
+models::DeviceParams device_params(const Config& config, unsigned number) {
+  models::DeviceParams p;
+  p.clock = hw::Clock(config.nic.clock_hz);
+  p.doorbell_latency = p.completion_latency = config.pcie.write_latency;
+  p.first_qpn = 17 + number;  // so that the two ends of a connection have different numbers
+  return p;
+}
+
+// Collects the counters of every stage as the wiring names them.
+class CounterList {
+ public:
+  template <class T>
+  void stream(hls::stream<T>&, const char*, unsigned, hw::Kind) {}
+  template <class T>
+  void port(hls::stream<T>&, const char*, unsigned, hw::Kind) {}
+  template <class A, class B>
+  void independent(hls::stream<A>&, hls::stream<B>&) {}
+  template <class S, class... P>
+  void stage(S& stage, const char* name, P...) {
+    for (CounterValue& c : counters_of(stage)) values.push_back({std::string(name) + "." + c.name, c.value});
+  }
+
+  std::vector<CounterValue> values;
+};
+
+template <unsigned W>
+class NodeOf : public Node {
+ public:
+  NodeOf(unsigned number, const Config& config)
+      : Node(number, config),
+        elaboration_(name_, W, domain_.domain()),
+        mac_tx_(mac_params(config.link), domain_.clock(), uplink_),
+        mac_rx_(mac_params(config.link), domain_.clock()),
+        pcie_read_(config.pcie, domain_.clock(), memory_),
+        pcie_write_(config.pcie, domain_.clock(), memory_),
+        host_port_(device_) {
+    configure(config.nic);
+    nic_.wire(elaboration_);
+    wire_host();
+  }
+
+  models::FrameReceiver& from_line() override { return mac_rx_; }
+  void observe_sent(FrameObserver observer) override { mac_tx_.observe(std::move(observer)); }
+  void observe_received(FrameObserver observer) override { mac_rx_.observe(std::move(observer)); }
+  const Elaboration& elaboration() const override { return elaboration_; }
+
+  std::vector<CounterValue> counters() override {
+    CounterList list;
+    nic_.wire(list);
+    auto& v = list.values;
+    v.push_back({"mac.tx.frames", mac_tx_.frames});
+    v.push_back({"mac.tx.bytes", mac_tx_.bytes});
+    v.push_back({"mac.rx.frames", mac_rx_.frames});
+    v.push_back({"mac.rx.bytes", mac_rx_.bytes});
+    v.push_back({"mac.rx.dropped", mac_rx_.dropped});
+    return v;
+  }
+
+ private:
+  // Frames that are not RoCE v2 leave the NIC here; the host's network stack is not modelled.
+  struct HostNetwork {
+    void step(hls::stream<hw::Beat<W>>& in) {
+      if (!in.empty()) in.read();
+    }
+  };
+
+  void configure(const NicConfig& c) {
+    nic_.rx_icrc_check.params.check = c.icrc_check;
+    nic_.rx_bth.params.partition_key = c.partition_key;
+    nic_.msn.params.ack_every_packet = c.ack_every_packet;
+    nic_.work_queue.params.ack_interval = c.ack_interval_packets;
+    nic_.flow_control.params.window_packets = c.window_packets;
+    nic_.flow_control.params.entries = c.retransmit_entries;
+    nic_.timer.params.qps = c.qp_count;
+    nic_.tx_bth.params.partition_key = c.partition_key;
+    nic_.tx_bth.params.migreq = c.migreq;
+    nic_.tx_ip.params.tos = c.tos;
+    nic_.tx_ip.params.ttl = c.ttl_hops;
+  }
+
+  void wire_host() {
+    auto& p = nic_.port;
+    auto& e = elaboration_;
+    e.stage(mac_tx_, "mac.tx", hw::in(p.mac_tx));
+    mac_rx_.waker = {&domain_.domain().scheduler(), e.stage(mac_rx_, "mac.rx", hw::out(p.mac_rx)), true};
+    e.stage(host_network_, "host.network", hw::in(p.host_rx));
+    e.stage(pcie_read_, "host.pcie_read", hw::in(p.dma_read), hw::out(p.dma_read_data));
+    e.stage(pcie_write_, "host.pcie_write", hw::in(p.dma_write), hw::in(p.dma_write_data));
+    host_port_.waker = {
+        &domain_.domain().scheduler(),
+        e.stage(host_port_, "host.port", hw::out(p.send_queue), hw::in(p.completions), hw::out(p.qp_state_control),
+                hw::out(p.msn_control), hw::out(p.region_control), hw::out(p.connection_control),
+                hw::out(p.work_queue_control), hw::out(p.flow_control_control)),
+        false};
+  }
+
+  hw::Nic<W> nic_;
+  Elaboration elaboration_;
+  models::MacTx<W> mac_tx_;
+  models::MacRx<W> mac_rx_;
+  models::PcieRead<W> pcie_read_;
+  models::PcieWrite<W> pcie_write_;
+  models::HostPort host_port_;
+  HostNetwork host_network_;
+};
+
+}  // namespace
+
+Node::Node(unsigned number, const Config& config)
+    : name_("nic" + std::to_string(number)),
+      domain_(name_.c_str(), config.nic.clock_hz, domain_options(config.sim, name_)),
+      device_(device_params(config, number)),
+      mac_(0x020000000001u + number),
+      ip_(0x0a000001u + number) {}
+
+std::unique_ptr<Node> make_node(unsigned number, const Config& config) {
+  switch (config.nic.width_bits) {
+    case 512: return std::make_unique<NodeOf<512>>(number, config);
+    case 1024: return std::make_unique<NodeOf<1024>>(number, config);
+    default: throw InputError("nic.width: " + std::to_string(config.nic.width_bits) + " bits; allowed: 512, 1024");
+  }
+}
+
+}  // namespace sim

@@ -1,0 +1,41 @@
+// Makes the plan of all stages from the list that the synthesis tops come from (hw/synth/stages.def).
+#pragma once
+#include "hw/nic.hpp"
+#include "tests/cosim/plan.hpp"
+
+namespace cosim {
+
+// F is called as visit.template operator()<S, T...>(name, ports) for each stage of the list.
+#define COSIM_TYPE(stage, index, direction, port) \
+  , typename TokenOf<hw::synth::Port<hw::synth::Parenthesised<stage##_type>::type, index>>::type
+#define COSIM_NAME_in true
+#define COSIM_NAME_out false
+#define COSIM_NAME(stage, index, direction, port) {#port, COSIM_NAME_##direction},
+
+template <class F>
+void for_each_stage(F&& visit) {
+#define STAGE(name, parenthesised, ...)                                                                             \
+  {                                                                                                                 \
+    typedef void name##_type parenthesised;                                                                         \
+    visit.template stage<hw::synth::Parenthesised<name##_type>::type HW_EACH_PORT(COSIM_TYPE, name, __VA_ARGS__)>(   \
+        #name, {HW_EACH_PORT(COSIM_NAME, name, __VA_ARGS__)});                                                      \
+  }
+#include "hw/synth/stages.def"
+#undef STAGE
+}
+
+struct PlanMaker {
+  Plan plan;
+  template <class S, class... T>
+  void stage(const char* name, const std::vector<std::pair<std::string, bool>>& ports) {
+    add_stage<S, T...>(plan, name, ports);
+  }
+};
+
+inline Plan make_plan() {
+  PlanMaker maker;
+  for_each_stage(maker);
+  return std::move(maker.plan);
+}
+
+}  // namespace cosim

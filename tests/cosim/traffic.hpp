@@ -1,0 +1,95 @@
+// Tokens for the co-simulation. Model and Verilog must agree on any token whatever; these are random but lean towards
+// what makes stages do something: few QPs, numbers that follow each other, frames that are mostly right.
+#pragma once
+#include <array>
+#include <random>
+
+#include "hw/tokens.hpp"
+#include "tests/support/token_bits.hpp"
+
+namespace cosim {
+
+template <class T>
+class Traffic {
+ public:
+  explicit Traffic(uint64_t seed) : random_(seed) {}
+
+  T next() {
+    T token = last_;
+    test::for_each_leaf(token, [this](auto& b) { change(b); });
+    last_ = token;
+    return token;
+  }
+
+ private:
+  template <int N>
+  void change(hw::Bits<N>& b) {
+    const unsigned kind = random_() % 16;
+    if (kind < 5) return;                                  // as before
+    if (kind < 8) b = b + hw::Bits<N>(1);                  // the next number
+    else if (kind < 12) b = hw::Bits<N>(random_() % 4);    // a small one
+    else if (kind < 13) b = ~hw::Bits<N>();                // all ones
+    else if (kind < 14) b = hw::Bits<N>();                 // zero
+    else
+      for (auto& word : b.w) word = random_();
+    b.trim();
+  }
+
+  std::mt19937_64 random_;
+  T last_;
+};
+
+// Beats come as packets that keep rule 6: most are RoCE frames with right lengths, some are not.
+template <unsigned W>
+class Traffic<hw::Beat<W>> {
+ public:
+  explicit Traffic(uint64_t seed) : random_(seed) {}
+
+  hw::Beat<W> next() {
+    if (left_ == 0) begin();
+    hw::Beat<W> beat;
+    const size_t n = std::min<size_t>(W / 8, left_);
+    uint8_t* bytes = reinterpret_cast<uint8_t*>(beat.data.w);
+    for (size_t i = 0; i < n; i++) bytes[i] = at_ + i < header_.size() ? header_[at_ + i] : uint8_t(random_());
+    at_ += n;
+    left_ -= n;
+    beat.bytes = typename hw::Beat<W>::Count(n);
+    beat.last = hw::Bits<1>(left_ == 0);
+    beat.bad = hw::Bits<1>(left_ == 0 && random_() % 16 == 0);
+    return beat;
+  }
+
+ private:
+  void begin() {
+    static constexpr uint8_t kOpcodes[] = {0x06, 0x07, 0x08, 0x0a, 0x11, 0x0c};
+    const uint8_t opcode = kOpcodes[random_() % 6];
+    const size_t ext = opcode == 0x06 || opcode == 0x0a ? 16 : opcode == 0x11 ? 4 : 0;
+    const size_t payload = opcode == 0x11 ? 0 : random_() % (random_() % 4 == 0 ? 600 : 70);
+    const size_t pad = (4 - payload % 4) % 4, total = 44 + ext + payload + pad;
+    for (auto& b : header_) b = uint8_t(random_());
+    at_ = 0;
+    left_ = 14 + total + (random_() % 4 == 0 ? random_() % 80 : 0);
+    put(12, 0x0800);
+    header_[14] = 0x45;
+    put(16, random_() % 16 == 0 ? random_() % 512 : total);
+    header_[20] = header_[21] = 0;
+    header_[23] = 17;
+    put(36, random_() % 16 == 0 ? 53 : 4791);
+    put(38, total - 20);
+    header_[42] = opcode;
+    header_[43] = uint8_t(pad << 4);
+    put(44, 0xffff);
+    if (random_() % 16 == 0) header_[random_() % header_.size()] ^= uint8_t(1 << random_() % 8);
+    if (random_() % 16 == 0) left_ = 1 + random_() % left_;
+  }
+  void put(size_t at, uint64_t value) {
+    header_[at] = uint8_t(value >> 8);
+    header_[at + 1] = uint8_t(value);
+  }
+
+  std::mt19937_64 random_;
+  std::array<uint8_t, 70> header_;
+  size_t at_ = 0, left_ = 0;
+};
+
+}  // namespace cosim
