@@ -98,6 +98,23 @@ TEST(TxHeaders, SixtyFourBytesEveryThreeCycles) {
   for (size_t i = 0; i < 120; i++) EXPECT_EQ(chain.cycles[i], i + 7);
 }
 
+// Every value that the sum over the IP header can fold to, those with a carry out of the first fold included.
+TEST(TxHeaders, TheIpChecksumOfEverySum) {
+  std::vector<hw::TxHeader> headers(65536);
+  std::vector<Bytes> frames;
+  Packet p;
+  for (uint32_t i = 0; i < 65536; i++) {
+    p.source_ip = 0xffff0000 | i;
+    frames.push_back(p.frame());
+    headers[i].routed = p.routed();
+    memcpy(headers[i].bytes.w, frames[i].data(), 70);
+    headers[i].bytes.set<14 * 8>(hw::Bits<160>());
+  }
+  hw::tx::Ip ip;
+  const auto out = test::through<hw::TxHeader>(ip, headers);
+  for (uint32_t i = 0; i < 65536; i++) ASSERT_EQ(memcmp(out[i].bytes.w, frames[i].data(), 70), 0) << i;
+}
+
 TEST(TxHeaders, OneHeaderACycle) {
   std::mt19937_64 random(1);
   std::vector<hw::TxRouted> routed;
