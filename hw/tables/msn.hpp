@@ -26,6 +26,7 @@ struct Msn {
   Counter messages, packets;  // completed, accepted
   Counter invalid_request;    // NAKs of that kind given
   Counter dead_drops;         // packets for a QP that is dead
+  HW_COUNTERS(rx_write_requests, messages, packets, invalid_request, dead_drops)
 
   void step(hls::stream<RxChecked>& in, hls::stream<MsnControl>& control, hls::stream<Placement>& placement,
             hls::stream<AckToSend>& ack) {
@@ -42,8 +43,8 @@ struct Msn {
   struct Row {
     Bits<24> msn;
     PmtuCode pmtu;
-    Bits<64> cursor;     // host address of the next byte of the running message
-    Bits<32> remaining;  // bytes of it still to come
+    Bits<64> end;        // host address behind the running message
+    Bits<32> remaining;  // bytes of it still to come: the next one goes to end - remaining
     Bits<1> in_message, dead;
   };
   RamForward<Row, kMaxQps> rows_;
@@ -55,7 +56,7 @@ struct Msn {
     const bool alive = !bool(row.dead);
     const bool in_order = packet.sequence == Bits<2>(kInOrder);
     const Row next = advanced(row, packet);
-    const Bits<8> nak = bool(packet.nak) ? packet.nak : shape_nak(request, row, next);
+    const Bits<8> nak = bool(packet.nak) ? packet.nak : shape_nak(request, row);
     const bool keep = alive && in_order && !bool(nak);
 
     placement.write(placed(packet, row, keep));
@@ -75,7 +76,7 @@ struct Msn {
     const bool starts = wire::starts_message(request.opcode), ends = wire::ends_message(request.opcode);
     Row next = row;
     next.msn = row.msn + Bits<24>(ends);
-    next.cursor = (starts ? packet.address : row.cursor) + request.payload.to<64>();
+    if (starts) next.end = packet.address + request.dma_length.to<64>();
     next.remaining = (starts ? request.dma_length : row.remaining) - request.payload.to<32>();
     next.in_message = Bits<1>(!ends);
     return next;
@@ -83,14 +84,14 @@ struct Msn {
 
   // Opcode sequence (row 26), payload against PMTU (24), payloads against the RETH's length (25). A packet that ends
   // its message must bring all that remains, one that does not must leave something.
-  static Bits<8> shape_nak(const RxRequest& request, const Row& row, const Row& next) {
+  static Bits<8> shape_nak(const RxRequest& request, const Row& row) {
     const bool starts = wire::starts_message(request.opcode), ends = wire::ends_message(request.opcode);
     const PacketBytes pmtu = pmtu_bytes(row.pmtu);
     const bool sequence = wire::is_write(request.opcode) && starts != bool(row.in_message);
     const bool size = ends ? !pmtu.ult(request.payload) : request.payload == pmtu;
     const Bits<32> before = starts ? request.dma_length : row.remaining;
-    const bool enough = !before.ult(request.payload.to<32>());
-    const bool sum = enough && bool(next.remaining) != ends;
+    const Bits<32> bytes = request.payload.to<32>();
+    const bool sum = ends ? bytes == before : bytes.ult(before);
     return Bits<8>(sequence && size && sum ? 0 : wire::aeth::kNakInvalidRequest);
   }
 
@@ -98,7 +99,7 @@ struct Msn {
     Placement p;
     p.keep = Bits<1>(keep);
     p.body = packet.request.body;
-    p.address = wire::starts_message(packet.request.opcode) ? packet.address : row.cursor;
+    p.address = wire::starts_message(packet.request.opcode) ? packet.address : row.end - row.remaining.to<64>();
     p.bytes = packet.request.payload;
     p.tag = packet.request.tag;
     return p;

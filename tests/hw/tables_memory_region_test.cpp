@@ -146,7 +146,7 @@ TEST(MemoryRegion, OnePacketACycleWhileControlWrites) {
   for (int i = 0; i < 80; i++) t.tick(model, [&] { stage.step(t.in, t.control, out); });
   ASSERT_EQ(sink.cycles.size(), 60u);
   for (size_t i = 0; i < 60; i++) {
-    EXPECT_EQ(sink.cycles[i], t.packet_source->cycles[i] + 3);
+    EXPECT_EQ(sink.cycles[i], t.packet_source->cycles[i] + 4);  // offered, taken, measured, judged, read
     EXPECT_EQ(t.control_source->cycles[i], i);
     EXPECT_EQ(t.packet_source->cycles[i], i);
   }
