@@ -17,9 +17,7 @@ class Clock {
   }
   // The first cycle whose edge lies at `time` or later.
   constexpr uint64_t edge_at_or_after(Picoseconds time) const {
-    const uint64_t guess =
-        uint64_t((static_cast<Wide>(time) * hertz_ + kPicosecondsPerSecond - 1) / kPicosecondsPerSecond);
-    return guess > 0 && edge(guess - 1) >= time ? guess - 1 : guess;
+    return uint64_t((static_cast<Wide>(time) * hertz_ + kPicosecondsPerSecond - 1) / kPicosecondsPerSecond);
   }
   // The first cycle whose edge lies strictly after `time`.
   constexpr uint64_t edge_after(Picoseconds time) const { return edge_at_or_after(time + 1); }

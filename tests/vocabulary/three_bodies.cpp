@@ -49,7 +49,7 @@ void print_psn(std::mt19937_64& random) {
 
 template <unsigned W>
 void print_crc(std::mt19937_64& random) {
-  for (unsigned i = 0; i < 200; i++) {
+  for (unsigned i = 0; i < W / 8; i++) {
     const hw::Bits<W> data = random_bits<W>(random);
     const hw::icrc::Register state(random());
     print("crc_beat", W, hw::icrc::crc_beat(state, data));
@@ -103,15 +103,17 @@ Beats<W> pass(Stage& stage, const Beats<W>& beats) {
   return out.tokens;
 }
 
+constexpr int kBeats = 150;
+
 template <unsigned W>
 void print_stages(std::mt19937_64& random) {
   vocabulary::Feed<hw::Beat<W>> in;
   vocabulary::Drain<hw::Beat<W>> roce, host;
   hw::rx::Ethernet<W> ethernet;
-  for (int i = 0; i < 1000; i++) {
+  for (int i = 0; i < kBeats; i++) {
     in.tokens.push_back(random_beat<W>(random, i == 0 || bool(in.tokens.back().last)));
   }
-  for (int i = 0; i < 1000; i++) {
+  for (int i = 0; i < kBeats; i++) {
     vocabulary::step([&] { ethernet.step(in.stream, roce.stream, host.stream); }, in, roce, host);
   }
   print_beats<W>("host", host.tokens);

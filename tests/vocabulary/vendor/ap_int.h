@@ -57,7 +57,9 @@ class ap_uint {
   uint64_t to_uint64() const { return static_cast<uint64_t>(ap_stub::modulo(value_, 64)); }
   bool xor_reduce() const {
     bool odd = false;
-    for (int i = 0; i < N; i++) odd ^= bit_test(value_, unsigned(i));
+    for (ap_stub::Integer x = value_; x != 0; x >>= 64) {
+      odd ^= __builtin_parityll(static_cast<uint64_t>(ap_stub::modulo(x, 64))) != 0;
+    }
     return odd;
   }
   Range range(int high, int low) { return Range(*this, high, low); }
