@@ -38,7 +38,9 @@ struct MemoryRegion {
   }
 
 #if !defined(HW_LOWER) && !defined(__SYNTHESIS__)
-  Cycles quiet() const { return bool(busy_) || bool(measured_.valid) ? 0 : kForever; }
+  Cycles quiet() const {
+    return bool(busy_) || bool(measured_.valid) ? 0 : kForever;
+  }
 #endif
 
  private:
@@ -56,7 +58,9 @@ struct MemoryRegion {
   Measured measured_;
 
   // The low byte of a key is the consumer's, to tell successive uses of one region apart (IBTA 10.6.3.3).
-  static RegionRow row_of_key(const Bits<32>& rkey) { return rkey.get<8, clog2(kMaxRegions)>(); }
+  static RegionRow row_of_key(const Bits<32>& rkey) {
+    return rkey.get<8, clog2(kMaxRegions)>();
+  }
 
   void measure(const RxChecked& packet, const RegionControl& region) {
     const RxRequest& request = packet.request;

@@ -50,8 +50,7 @@ struct Msn {
   RamForward<Row, kMaxQps> rows_;
   Intake<RxChecked, MsnControl> intake_;
 
-  void answer(const RxChecked& packet, const Row& row, hls::stream<Placement>& placement,
-              hls::stream<AckToSend>& ack) {
+  void answer(const RxChecked& packet, const Row& row, hls::stream<Placement>& placement, hls::stream<AckToSend>& ack) {
     const RxRequest& request = packet.request;
     const bool alive = !bool(row.dead);
     const bool in_order = packet.sequence == Bits<2>(kInOrder);

@@ -16,6 +16,7 @@ struct QpState {
   Counter qp_errors;          // packets for a QP that does not exist or does not receive
   Counter duplicate_request;  // behind the expected PSN
   Counter out_of_sequence;    // ahead of it
+  HW_COUNTERS(qp_errors, duplicate_request, out_of_sequence)
 
   void step(hls::stream<RxRequest>& in, hls::stream<QpStateControl>& control, hls::stream<RxChecked>& out) {
     if (bool(intake_.has_packet)) {

@@ -17,8 +17,8 @@ namespace tables {
 
 struct Timer {
   struct Params {
-    uint32_t unit_cycles = 1024;                       // 4.096 us at 250 MHz
-    uint32_t qps = kMaxQps < 512 ? kMaxQps : 512;      // rows that can have a time-out: 0 .. qps - 1
+    uint32_t unit_cycles = 1024;                   // 4.096 us at 250 MHz
+    uint32_t qps = kMaxQps < 512 ? kMaxQps : 512;  // rows that can have a time-out: 0 .. qps - 1
   } params;
 
   Counter expired;

@@ -8,8 +8,8 @@
 //                    and is dropped behind it, where the NAK says as much (facts/protocol.md D rows 11, 12)
 //   a fatal NAK      (0x61 .. 0x63) stays: the QP is in error, nothing may follow (D row 27)
 //
-// The table serves one request a cycle, made in c and served in c + 1. The output goes first; it cannot ask again before
-// the ring has given its next head, so the input has every second cycle at least.
+// The table serves one request a cycle, made in c and served in c + 1. The output goes first; it cannot ask again
+// before the ring has given its next head, so the input has every second cycle at least.
 #pragma once
 #include "../bus/counter.hpp"
 #include "../bus/ram.hpp"
@@ -44,7 +44,9 @@ struct AckQueue {
 
 #if !defined(HW_LOWER) && !defined(__SYNTHESIS__)
   // What waits may be able to go in the next cycle.
-  Cycles quiet() const { return held() != 0 ? 0 : kForever; }
+  Cycles quiet() const {
+    return held() != 0 ? 0 : kForever;
+  }
 #endif
 
  private:
@@ -57,13 +59,19 @@ struct AckQueue {
   RamForward<Row, kMaxQps> rows_;
   Ram<QpRow, kMaxQps> ring_;
   RingIndex head_, tail_;
-  Bits<1> fetched_;               // the head of the ring was asked for: its row number is there from the next cycle on
-  Bits<1> absorbing_, sending_;   // the row asked for is that of `ack_`, that of the head of the ring
+  Bits<1> fetched_;              // the head of the ring was asked for: its row number is there from the next cycle on
+  Bits<1> absorbing_, sending_;  // the row asked for is that of `ack_`, that of the head of the ring
   AckToSend ack_;
 
-  static QpRow slot(const RingIndex& i) { return i.get<0, clog2(kMaxQps)>(); }
-  static bool is_nak(const Bits<8>& syndrome) { return syndrome.get<5, 2>() == Bits<2>(3); }
-  static bool is_fatal(const Bits<8>& syndrome) { return is_nak(syndrome) && bool(syndrome.get<0, 5>()); }
+  static QpRow slot(const RingIndex& i) {
+    return i.get<0, clog2(kMaxQps)>();
+  }
+  static bool is_nak(const Bits<8>& syndrome) {
+    return syndrome.get<5, 2>() == Bits<2>(3);
+  }
+  static bool is_fatal(const Bits<8>& syndrome) {
+    return is_nak(syndrome) && bool(syndrome.get<0, 5>());
+  }
   static bool replaces(const AckToSend& later, const AckToSend& waiting) {
     if (is_nak(later.syndrome)) return !is_fatal(waiting.syndrome);
     return !is_nak(waiting.syndrome) || (!is_fatal(waiting.syndrome) && !later.psn.before(waiting.psn));

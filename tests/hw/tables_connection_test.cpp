@@ -1,7 +1,6 @@
-#include "hw/tables/connection.hpp"
-
 #include <map>
 
+#include "hw/tables/connection.hpp"
 #include "table_bench.hpp"
 
 namespace {

@@ -1,7 +1,6 @@
-#include "hw/tables/memory_region.hpp"
-
 #include <map>
 
+#include "hw/tables/memory_region.hpp"
 #include "table_bench.hpp"
 
 namespace {

@@ -1,7 +1,6 @@
-#include "hw/tables/msn.hpp"
-
 #include <map>
 
+#include "hw/tables/msn.hpp"
 #include "table_bench.hpp"
 
 namespace {
@@ -139,13 +138,26 @@ std::vector<RxChecked> random_messages(std::mt19937_64& random, size_t count) {
     qp.left -= bytes;
     qp.inside = !ends;
     switch (random() % 40 == 0 ? random() % 5 : random() % 30 == 0 ? 5 : 6) {
-      case 0: x.request.opcode = Bits<8>(random() % 2 ? 0x06 + random() % 5 : random()); break;
-      case 1: x.request.payload = hw::PacketBytes(bytes + 1); break;
-      case 2: x.request.payload = hw::PacketBytes(random() % 4097); break;
-      case 3: x.request.dma_length = Bits<32>(x.request.dma_length.u64() + random() % 3 - 1); break;
-      case 4: x.nak = Bits<8>(random() % 4 ? 0x62 : 0x61); break;
-      case 5: x.sequence = Bits<2>(1 + random() % 3); break;
-      default: break;
+      case 0:
+        x.request.opcode = Bits<8>(random() % 2 ? 0x06 + random() % 5 : random());
+        break;
+      case 1:
+        x.request.payload = hw::PacketBytes(bytes + 1);
+        break;
+      case 2:
+        x.request.payload = hw::PacketBytes(random() % 4097);
+        break;
+      case 3:
+        x.request.dma_length = Bits<32>(x.request.dma_length.u64() + random() % 3 - 1);
+        break;
+      case 4:
+        x.nak = Bits<8>(random() % 4 ? 0x62 : 0x61);
+        break;
+      case 5:
+        x.sequence = Bits<2>(1 + random() % 3);
+        break;
+      default:
+        break;
     }
     if (x.sequence.u64() == hw::kInOrder) qp.psn = (qp.psn + 1) & 0xffffff;
     packets.push_back(x);
@@ -189,8 +201,8 @@ TEST(Msn, FollowsTheModelUnderRandomTrafficAndStalls) {
       for (const auto& s : model.seen) seen[s.first] += s.second;
     }
   }
-  for (const char* what : {"ignored", "dead", "duplicate", "gap", "accepted", "messages", "invalid request",
-                           "remote access", "wrap"})
+  for (const char* what :
+       {"ignored", "dead", "duplicate", "gap", "accepted", "messages", "invalid request", "remote access", "wrap"})
     EXPECT_GT(seen[what], 100u) << what;
 }
 

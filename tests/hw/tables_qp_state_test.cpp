@@ -1,7 +1,6 @@
-#include "hw/tables/qp_state.hpp"
-
 #include <map>
 
+#include "hw/tables/qp_state.hpp"
 #include "table_bench.hpp"
 
 namespace {
@@ -43,8 +42,8 @@ struct Model {
   std::map<std::string, uint64_t> seen;
 
   void control(const QpStateControl& c) {
-    rows[c.qpn.u64() % hw::kMaxQps] = Qp{c.qpn.u64(), uint32_t(c.expected.v.u64()), bool(c.receive),
-                                         bool(c.remote_write), false};
+    rows[c.qpn.u64() % hw::kMaxQps] =
+        Qp{c.qpn.u64(), uint32_t(c.expected.v.u64()), bool(c.receive), bool(c.remote_write), false};
   }
 
   void packet(const RxRequest& r) {
@@ -147,7 +146,8 @@ TEST(QpState, FollowsTheModelUnderRandomTrafficAndStalls) {
       for (const auto& s : model.seen) seen[s.first] += s.second;
     }
   }
-  for (const char* what : {"dropped before", "no such QP", "in order", "no right", "duplicate", "gap", "silent", "wrap"})
+  for (const char* what :
+       {"dropped before", "no such QP", "in order", "no right", "duplicate", "gap", "silent", "wrap"})
     EXPECT_GT(seen[what], 50u) << what;
 }
 

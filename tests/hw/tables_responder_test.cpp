@@ -31,18 +31,20 @@ RxRequest request(uint8_t opcode, uint32_t psn, uint32_t payload, uint32_t dma_l
   r.body = Bits<1>(payload > 0);
   return r;
 }
-RxRequest only(uint32_t psn, uint32_t bytes = 64) { return request(kOnly, psn, bytes, bytes); }
+RxRequest only(uint32_t psn, uint32_t bytes = 64) {
+  return request(kOnly, psn, bytes, bytes);
+}
 
 // What became of one packet.
 struct Outcome {
   bool placed = false, answered = false;
   uint64_t address = 0, syndrome = 0, psn = 0, msn = 0;
 };
-#define EXPECT_PLACED(outcome, where)            \
-  do {                                           \
-    const Outcome placed_outcome = (outcome);    \
-    EXPECT_TRUE(placed_outcome.placed);          \
-    EXPECT_EQ(placed_outcome.address, (where));  \
+#define EXPECT_PLACED(outcome, where)           \
+  do {                                          \
+    const Outcome placed_outcome = (outcome);   \
+    EXPECT_TRUE(placed_outcome.placed);         \
+    EXPECT_EQ(placed_outcome.address, (where)); \
   } while (false)
 #define EXPECT_ANSWER(outcome, keeps, code, of_psn, with_msn) \
   do {                                                        \
@@ -53,11 +55,11 @@ struct Outcome {
     EXPECT_EQ(answer_outcome.psn, (of_psn));                  \
     EXPECT_EQ(answer_outcome.msn, (with_msn));                \
   } while (false)
-#define EXPECT_SILENCE(outcome)                  \
-  do {                                           \
-    const Outcome silent_outcome = (outcome);    \
-    EXPECT_FALSE(silent_outcome.placed);         \
-    EXPECT_FALSE(silent_outcome.answered);       \
+#define EXPECT_SILENCE(outcome)               \
+  do {                                        \
+    const Outcome silent_outcome = (outcome); \
+    EXPECT_FALSE(silent_outcome.placed);      \
+    EXPECT_FALSE(silent_outcome.answered);    \
   } while (false)
 
 class Responder : public testing::Test {
@@ -146,8 +148,10 @@ TEST_F(Responder, Row1_PsnsCompareModulo24BitsWithHalfTheCircleToEachSide) {
     uint32_t offset;  // from the expected PSN
     uint64_t syndrome, psn_offset;
   } cases[] = {
-      {0xffffff, kAck, 0xffffff}, {0x800000, kAck, 0xffffff},  // behind: the PSN completed last
-      {1, kNakSequence, 0},       {0x7fffff, kNakSequence, 0},  // ahead: the PSN expected
+      {0xffffff, kAck, 0xffffff},
+      {0x800000, kAck, 0xffffff},  // behind: the PSN completed last
+      {1, kNakSequence, 0},
+      {0x7fffff, kNakSequence, 0},  // ahead: the PSN expected
   };
   for (const uint32_t expected : {0u, 1u, 0xffffffu, 0x7fffffu, 0x800000u}) {
     for (const auto& c : cases) {
@@ -209,12 +213,12 @@ TEST_F(Responder, Row21_AWriteOfNoBytesNeedsNoKeyAndCounts) {
 }
 
 // A refused QP is dead: nothing that follows is placed or answered, duplicates and gaps included.
-#define EXPECT_REFUSED(outcome, code, of_psn)                     \
-  do {                                                            \
-    EXPECT_ANSWER(outcome, false, code, of_psn, uint64_t(kMsn));  \
-    EXPECT_SILENCE(send(only((of_psn) + 1)));                     \
-    EXPECT_SILENCE(send(only(of_psn)));                           \
-    EXPECT_SILENCE(send(only((of_psn) + 7)));                     \
+#define EXPECT_REFUSED(outcome, code, of_psn)                    \
+  do {                                                           \
+    EXPECT_ANSWER(outcome, false, code, of_psn, uint64_t(kMsn)); \
+    EXPECT_SILENCE(send(only((of_psn) + 1)));                    \
+    EXPECT_SILENCE(send(only(of_psn)));                          \
+    EXPECT_SILENCE(send(only((of_psn) + 7)));                    \
   } while (false)
 
 TEST_F(Responder, Row24_PayloadsAgainstThePmtu) {
@@ -269,9 +273,12 @@ TEST_F(Responder, Row26_TheSequenceOfOpcodes) {
     std::vector<RxRequest> before;
     RxRequest wrong;
   } cases[] = {
-      {{}, request(kMiddle, kPsn, kPmtu)},       {{}, request(kLast, kPsn, 100)},
-      {{first}, request(kFirst, kPsn + 1, kPmtu, 3 * kPmtu)}, {{first}, only(kPsn + 1)},
-      {{}, request(kSendOnly, kPsn, 64)},        {{first}, request(kSendOnly, kPsn + 1, 64)},
+      {{}, request(kMiddle, kPsn, kPmtu)},
+      {{}, request(kLast, kPsn, 100)},
+      {{first}, request(kFirst, kPsn + 1, kPmtu, 3 * kPmtu)},
+      {{first}, only(kPsn + 1)},
+      {{}, request(kSendOnly, kPsn, 64)},
+      {{first}, request(kSendOnly, kPsn + 1, 64)},
       {{}, request(0x0b, kPsn, 64, 64)},  // WRITE_Only with immediate: not of this responder
       {{}, request(0x1f, kPsn, 0)},       // reserved
   };
@@ -337,9 +344,9 @@ TEST_F(Responder, WhateverTheWireDoesEachMessageIsPlacedOnce) {
         const uint32_t bytes = std::min(kPmtu, length - done);
         const bool starts = done == 0, ends = done + bytes == length;
         const uint8_t opcode = starts ? (ends ? kOnly : kFirst) : ends ? kLast : kMiddle;
-        packets.push_back({request(opcode, (psn0 + uint32_t(packets.size())) & 0xffffff, bytes, starts ? length : 0,
-                                   kVa + offset),
-                           kHost + offset + done});
+        packets.push_back(
+            {request(opcode, (psn0 + uint32_t(packets.size())) & 0xffffff, bytes, starts ? length : 0, kVa + offset),
+             kHost + offset + done});
         packets.back().request.ack_request = Bits<1>(ends);
         done += bytes;
       } while (done < length);

@@ -1,7 +1,6 @@
-#include "hw/tables/timer.hpp"
-
 #include <map>
 
+#include "hw/tables/timer.hpp"
 #include "sleeper.hpp"
 
 namespace {
@@ -18,7 +17,9 @@ TimerCommand start(uint32_t qpn, unsigned exponent, bool start = true) {
   c.exponent = Bits<5>(exponent);
   return c;
 }
-TimerCommand stop(uint32_t qpn) { return start(qpn, 3, false); }
+TimerCommand stop(uint32_t qpn) {
+  return start(qpn, 3, false);
+}
 
 std::vector<TimerCommand> random_commands(std::mt19937_64& random, size_t count, uint32_t qps, unsigned max_exponent) {
   std::vector<TimerCommand> commands;

@@ -12,7 +12,9 @@ void print_field(std::ostream& out, const hw::Bits<N>& x) {
   out << "0x" << std::hex;
   for (int i = hw::Bits<N>::kWords - 1; i >= 0; i--) out << x.w[i] << (i > 0 ? "_" : "");
 }
-inline void print_field(std::ostream& out, const hw::Psn& x) { print_field(out, x.v); }
+inline void print_field(std::ostream& out, const hw::Psn& x) {
+  print_field(out, x.v);
+}
 
 template <class Token>
 void print_field(std::ostream& out, const Token& token) {

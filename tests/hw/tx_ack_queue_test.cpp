@@ -1,8 +1,7 @@
-#include "hw/tx/ack_queue.hpp"
-
 #include <deque>
 #include <map>
 
+#include "hw/tx/ack_queue.hpp"
 #include "sleeper.hpp"
 #include "token_text.hpp"
 
@@ -86,7 +85,10 @@ struct Model {
 AckToSend random_ack(std::mt19937_64& random) {
   const uint64_t r = random() % 20;
   return ack(uint32_t(random() % 12), uint32_t(0xfffff8 + random() % 16) & 0xffffff,
-             r < 13 ? kAck : r < 19 ? kNak : kInvalid + random() % 3, uint32_t(random()));
+             r < 13   ? kAck
+             : r < 19 ? kNak
+                      : kInvalid + random() % 3,
+             uint32_t(random()));
 }
 
 TEST(AckQueue, FollowsTheModelUnderRandomTrafficAndStalls) {
