@@ -22,10 +22,13 @@ void refuse_loops(llvm::Function& top, Findings& findings) {
 
 }  // namespace
 
-std::string lower(const llvm::Module& module, const std::string& stage, const std::string& name,
-                  const Operators& operators, Findings& findings) {
-  const auto flat = flattened(module, stage);
-  llvm::Function& top = *flat->getFunction(stage);
+std::string lower(const llvm::Module& module, const std::string& stage, Findings& findings) {
+  return lower_flat(*flattened(module, stage), stage, stage, verilog_operators(), findings);
+}
+
+std::string lower_flat(llvm::Module& flat, const std::string& stage, const std::string& name,
+                       const Operators& operators, Findings& findings) {
+  llvm::Function& top = *flat.getFunction(stage);
   refuse_loops(top, findings);
   if (!findings.empty()) return "";
   const Memory memory(top, findings);

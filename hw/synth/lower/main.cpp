@@ -81,7 +81,7 @@ int lower_all(const llvm::Module& module, const std::vector<std::string>& stages
   synth::Findings findings;
   for (const std::string& stage : stages) {
     synth::Findings here;
-    const std::string text = synth::lower(module, stage, stage, synth::verilog_operators(), here);
+    const std::string text = synth::lower(module, stage, here);
     if (!here.empty()) {
       fputs(here.text().c_str(), stderr);
       findings = here;

@@ -1,0 +1,6 @@
+// The probe stages as synthesis tops.
+#include "probes.hpp"
+
+#include "hw/synth/tops.hpp"
+
+#include "probes.def"
