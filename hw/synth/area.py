@@ -30,10 +30,15 @@ BLOCK_RAMS = {"RAMB18E2": {"DOUTADOUT": 16, "DOUTBDOUT": 16, "DOUTPADOUTP": 2, "
 BLOCK_RAM_PS = 1000
 
 
+def fail(message):
+    print(f"area.py: {message}", file=sys.stderr)
+    sys.exit(2)
+
+
 def yosys(script):
     run = subprocess.run(["yosys", "-p", script], capture_output=True, text=True)
     if run.returncode != 0:
-        sys.exit("yosys: " + (run.stderr or run.stdout).strip().splitlines()[-1])
+        fail("yosys: " + (run.stderr or run.stdout).strip().splitlines()[-1])
     return run.stdout
 
 
@@ -77,14 +82,14 @@ def recurrence_ns(stage, sources, text, work):
     flow = FLOW + " -top recurrence"
     log = yosys(f"scratchpad -set synth_xilinx.abc9.W 300; read_verilog -sv {sources} {wrapper}; {flow} -run :map_luts;"
                 f" delete =RAMB18E2 =RAMB36E2; read_verilog -lib -specify {rams}; {flow} -run map_luts:")
-    delays = re.findall(r"Del = *([0-9.]+)", log)
+    delays = re.findall(r"Del = *([0-9]+\.[0-9]+)", log)
     return float(delays[-1]) / 1000 if delays else 0.0
 
 
 def measure(stage, directory, cache):
     path = directory / f"{stage}.v"
     if not path.exists():
-        sys.exit(f"area.py: no {path}: balboa-synth writes it")
+        fail(f"no {path}: balboa-synth writes it")
     text = path.read_text()
     library = [directory / "hw_ram.v"]
     key = hashlib.sha256((text + "".join(f.read_text() for f in library) + pathlib.Path(__file__).read_text()).encode())
@@ -105,6 +110,8 @@ def main():
     parser.add_argument("--cache", type=pathlib.Path, help="default: DIR/area")
     parser.add_argument("--bound", type=float, default=4.0, help="ns, default 4.0: 250 MHz")
     options = parser.parse_args()
+    if not options.directory.is_dir():
+        fail(f"no folder {options.directory}")
     cache = options.cache or options.directory / "area"
     cache.mkdir(parents=True, exist_ok=True)
     stages = options.stages or sorted(f.stem for f in options.directory.glob("*.v") if not f.stem.startswith("hw_"))

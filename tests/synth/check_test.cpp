@@ -57,6 +57,8 @@ std::vector<fs::path> bad_files() {
 INSTANTIATE_TEST_SUITE_P(Bad, Corpus, testing::ValuesIn(bad_files()),
                          [](const auto& info) { return info.param.stem().string(); });
 
-TEST(Check, LegalCodeHasNoFinding) { EXPECT_EQ(found_in(BALBOA_SYNTH_TESTS "/good.cpp"), Lines{}); }
+TEST(Check, LegalCodeHasNoFinding) {
+  EXPECT_EQ(found_in(BALBOA_SYNTH_TESTS "/good.cpp"), Lines{});
+}
 
 }  // namespace

@@ -72,7 +72,8 @@ class Generator {
       originals_.push_back({stages[i], original});
       modules_ += original;
       const std::string n = std::to_string(i);
-      instances_ += "  " + stages[i] + " probe_" + n + probe_ports("pop[" + n + "]", "push[" + n + "]", slice("wdata", i, kOutBits));
+      instances_ += "  " + stages[i] + " probe_" + n +
+                    probe_ports("pop[" + n + "]", "push[" + n + "]", slice("wdata", i, kOutBits));
     }
   }
 
@@ -101,9 +102,10 @@ class Generator {
     const std::string n = std::to_string(planted_.size()), p = std::to_string(probe), m = "m" + n;
     modules_ += text;
     instances_ += "  wire " + m + "_pop, " + m + "_push;\n  wire [63:0] " + m + "_wdata;\n  " +
-                  next_name(originals_[probe].first) + " mutant_" + n + probe_ports(m + "_pop", m + "_push", m + "_wdata");
-    differ(m + "_pop != pop[" + p + "] | " + m + "_push != push[" + p + "] | (push[" + p + "] & " + m + "_wdata != " +
-           slice("wdata", probe, kOutBits) + ")");
+                  next_name(originals_[probe].first) + " mutant_" + n +
+                  probe_ports(m + "_pop", m + "_push", m + "_wdata");
+    differ(m + "_pop != pop[" + p + "] | " + m + "_push != push[" + p + "] | (push[" + p + "] & " + m +
+           "_wdata != " + slice("wdata", probe, kOutBits) + ")");
     planted_.push_back({meaning, originals_[probe].first});
   }
 
@@ -117,10 +119,10 @@ class Generator {
     const std::string n = std::to_string(i);
     const bool own = prefix == "f_";
     return "  " + module + " #(.W(16), .CAP(" + std::to_string(c.capacity) + "), .DEPTH(" + std::to_string(c.depth) +
-           "), .KIND(" + std::to_string(c.kind) + ")) fifo_" + n + suffix + " (.clk(clk), .rst_n(rst_n), .push(f_push[" + n +
-           "]), .wdata(f_wdata), .pop(f_pop[" + n + "]), .wready(" + prefix + "wready" + (own ? "[" + n + "]" : "") +
-           "), .rvalid(" + prefix + "rvalid" + (own ? "[" + n + "]" : "") + "), .rdata(" +
-           (own ? slice("f_rdata", i, 16) : prefix + "rdata") + "));\n";
+           "), .KIND(" + std::to_string(c.kind) + ")) fifo_" + n + suffix +
+           " (.clk(clk), .rst_n(rst_n), .push(f_push[" + n + "]), .wdata(f_wdata), .pop(f_pop[" + n + "]), .wready(" +
+           prefix + "wready" + (own ? "[" + n + "]" : "") + "), .rvalid(" + prefix + "rvalid" +
+           (own ? "[" + n + "]" : "") + "), .rdata(" + (own ? slice("f_rdata", i, 16) : prefix + "rdata") + "));\n";
   }
 
   // A broken Ram is planted in both Ram probes and counts when one of them notices; a broken FIFO in all cases.
@@ -152,7 +154,8 @@ class Generator {
       modules_ += text;
       instances_ += "  wire " + m + "_pop, " + m + "_push;\n  wire [63:0] " + m + "_wdata;\n  " + m + " i_" + m +
                     probe_ports(m + "_pop", m + "_push", m + "_wdata");
-      any += (any.empty() ? "" : " | ") + std::string("(push[") + p + "] & " + m + "_wdata != " + slice("wdata", i, kOutBits) + ")";
+      any += (any.empty() ? "" : " | ") + std::string("(push[") + p + "] & " + m +
+             "_wdata != " + slice("wdata", i, kOutBits) + ")";
     }
     return any;
   }
@@ -174,25 +177,28 @@ class Generator {
   }
 
   static std::string probe_ports(const std::string& pop, const std::string& push, const std::string& wdata) {
-    return " (.clk(clk), .rst_n(rst_n), .in_rdata(rdata), .in_rvalid(rvalid), .in_pop(" + pop + "), .out_wdata(" + wdata +
-           "), .out_wready(wready), .out_push(" + push + "));\n";
+    return " (.clk(clk), .rst_n(rst_n), .in_rdata(rdata), .in_rvalid(rvalid), .in_pop(" + pop + "), .out_wdata(" +
+           wdata + "), .out_wready(wready), .out_push(" + push + "));\n";
   }
 
   void differ(const std::string& condition) {
-    seen_ += "    if (!rst_n) seen[" + std::to_string(planted_.size()) + "] <= 1'b0;\n    else if (" + condition + ") seen[" +
-             std::to_string(planted_.size()) + "] <= 1'b1;\n";
+    seen_ += "    if (!rst_n) seen[" + std::to_string(planted_.size()) + "] <= 1'b0;\n    else if (" + condition +
+             ") seen[" + std::to_string(planted_.size()) + "] <= 1'b1;\n";
   }
 
   void write_top(const fs::path& path) const {
     const size_t probes = originals_.size(), fifo_count = std::size(mutants::kFifos);
     std::ofstream v(path);
-    v << "// verilator lint_off PINMISSING\nmodule synth_top (input clk, input rst_n, input [135:0] rdata, input rvalid, input wready,\n"
-      << "  output [" << probes - 1 << ":0] pop, output [" << probes - 1 << ":0] push, output [" << probes * kOutBits - 1
-      << ":0] wdata,\n  input [" << fifo_count - 1 << ":0] f_push, input [" << fifo_count - 1
+    v << "// verilator lint_off PINMISSING\nmodule synth_top (input clk, input rst_n, input [135:0] rdata, input "
+         "rvalid, input wready,\n"
+      << "  output [" << probes - 1 << ":0] pop, output [" << probes - 1 << ":0] push, output ["
+      << probes * kOutBits - 1 << ":0] wdata,\n  input [" << fifo_count - 1 << ":0] f_push, input [" << fifo_count - 1
       << ":0] f_pop, input [15:0] f_wdata,\n  output [" << fifo_count - 1 << ":0] f_wready, output [" << fifo_count - 1
       << ":0] f_rvalid, output [" << fifo_count * 16 - 1 << ":0] f_rdata,\n  output reg [" << planted_.size() - 1
       << ":0] seen);\n"
-      << instances_ << "  always @(posedge clk) begin\n" << seen_ << "  end\nendmodule\n" << modules_;
+      << instances_ << "  always @(posedge clk) begin\n"
+      << seen_ << "  end\nendmodule\n"
+      << modules_;
   }
 
   const llvm::Module& module_;

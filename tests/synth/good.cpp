@@ -20,7 +20,7 @@ struct Stage {
     rows[slot] = kTable[x % 16];
     for (int i = 0; i < 8; i++) {
       if ((x >> i & 1) == 0) break;
-      count += x / 8;
+      count += x / 8 + unsigned(i) % 3;
     }
   }
 };

@@ -7,12 +7,13 @@
 #include <functional>
 #include <memory>
 #include <random>
+#include <set>
 
 #include "Vsynth_top.h"
+#include "hw/synth/ports.hpp"
 #include "mutants.hpp"
 #include "operators.hpp"
 #include "probes.hpp"
-#include "hw/synth/ports.hpp"
 
 namespace {
 
@@ -72,11 +73,16 @@ class Random {
   // Numbers at which comparisons, carries and signs change are as frequent as others.
   uint64_t number() {
     switch (engine_() % 8) {
-      case 0: return engine_() % 4;
-      case 1: return ~uint64_t(0) - engine_() % 4;
-      case 2: return (uint64_t(1) << 63) + engine_() % 4 - 2;
-      case 3: return engine_() >> engine_() % 64;
-      default: return engine_();
+      case 0:
+        return engine_() % 4;
+      case 1:
+        return ~uint64_t(0) - engine_() % 4;
+      case 2:
+        return (uint64_t(1) << 63) + engine_() % 4 - 2;
+      case 3:
+        return engine_() >> engine_() % 64;
+      default:
+        return engine_();
     }
   }
 
@@ -84,7 +90,9 @@ class Random {
   std::mt19937_64 engine_{1};
 };
 
-bool bit(const uint32_t* words, size_t i) { return words[i / 32] >> (i % 32) & 1; }
+bool bit(const uint32_t* words, size_t i) {
+  return words[i / 32] >> (i % 32) & 1;
+}
 template <class Port>
 bool bit(const Port& port, size_t i) {
   return bit(reinterpret_cast<const uint32_t*>(&port), i);
@@ -93,14 +101,22 @@ bool bit(const Port& port, size_t i) {
 class Lowering : public testing::Test {
  protected:
   Lowering() {
+    hw::world() = hw::World{1000, false, -1, "test bench"};
+    reset();
+  }
+
+  // Starts the models anew and holds the hardware in reset for some cycles, which offer and take tokens to no effect.
+  void reset() {
+    probes_ = all_probes();
+    streams_.clear();
     for (const mutants::FifoCase& f : mutants::kFifos) {
       streams_.emplace_back(new hls::stream<hw::Bits<16>>());
       streams_.back()->configure(hw::StreamSpec{"fifo", f.capacity, hw::Kind(f.kind)});
       streams_.back()->connect_writer(hw::StreamBase::End(), f.depth);
     }
-    hw::world() = hw::World{1000, false, -1, "test bench"};
     dut_.rst_n = 0;
     dut_.rvalid = dut_.wready = 1;
+    dut_.f_push = dut_.f_pop = (1u << streams_.size()) - 1;
     for (int i = 0; i < 4; i++) edge();
     dut_.rst_n = 1;
   }
@@ -137,6 +153,7 @@ class Lowering : public testing::Test {
 
   void compare_probes() {
     for (size_t i = 0; i < probes_.size(); i++) {
+      if (left_out_.count(probes_[i].name)) continue;
       const Seen seen = probes_[i].step(token_, valid_, ready_);
       EXPECT_EQ(bit(dut_.pop, i), seen.pop) << probes_[i].name << " in cycle " << hw::world().now;
       EXPECT_EQ(bit(dut_.push, i), seen.push) << probes_[i].name << " in cycle " << hw::world().now;
@@ -188,7 +205,8 @@ class Lowering : public testing::Test {
 
   Vsynth_top dut_;
   Random random_;
-  std::vector<Probe> probes_ = all_probes();
+  std::vector<Probe> probes_;
+  std::set<std::string> left_out_;
   std::vector<std::unique_ptr<hls::stream<hw::Bits<16>>>> streams_;
   bool full_[std::size(mutants::kFifos)] = {}, empty_[std::size(mutants::kFifos)] = {};
   uint64_t head_[std::size(mutants::kFifos)] = {};
@@ -203,6 +221,16 @@ TEST_F(Lowering, EqualsTheModelInEveryCycleAndShowsEveryPlantedError) {
   size_t planted = 0;
   for (; std::getline(list, line); planted++) EXPECT_TRUE(bit(dut_.seen, planted)) << "not noticed: " << line;
   EXPECT_GE(planted, std::size(mutants::kSpellings) + std::size(mutants::kLibraryErrors));
+}
+
+// Tables keep their contents through a reset, so what they hold is not compared.
+TEST_F(Lowering, ResetBringsBackTheInitialState) {
+  for (int i = 0; i < 500; i++) cycle();
+  left_out_ = {"table_", "forward", "struct_table", "ram", "ram_forward"};
+  for (int round = 0; round < 20 && !HasFailure(); round++) {
+    reset();
+    for (int i = 0; i < 100; i++) cycle();
+  }
 }
 
 TEST(Mutants, CoverEveryKindOfInstruction) {

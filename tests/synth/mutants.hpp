@@ -81,7 +81,8 @@ const LibraryError kLibraryErrors[] = {
     {"hw_fifo", "(kept != {C{1'b0}})", "(kept != {C{1'b0}} | push)", "latency 1 counted as 0"},
     {"hw_fifo", "(KIND == 4 ? 1 : 0);", "0;", "latency 3 counted as 2"},
     {"hw_fifo", "< 3'd3", "< 3'd4", "prefetch overrun"},
-    {"hw_fifo", "to_head = push & (~has_head | (pop & ~has_second))", "to_head = push & ~has_head", "a push beside a pop"},
+    {"hw_fifo", "to_head = push & (~has_head | (pop & ~has_second))", "to_head = push & ~has_head",
+     "a push beside a pop"},
     {"hw_fifo", "== N - 1 ?", "== N ?", "the row number wraps late"},
 };
 
@@ -89,7 +90,7 @@ const LibraryError kLibraryErrors[] = {
 struct FifoCase {
   unsigned kind, capacity, depth;
 };
-const FifoCase kFifos[] = {{0, 1, 1}, {0, 2, 1}, {0, 2, 3}, {1, 1, 1},  {1, 5, 1}, {1, 8, 4}, {2, 3, 1}, {2, 7, 2},
+const FifoCase kFifos[] = {{0, 1, 1}, {0, 2, 1}, {0, 2, 3}, {1, 1, 1}, {1, 5, 1},  {1, 8, 4}, {2, 3, 1}, {2, 7, 2},
                            {2, 1, 1}, {3, 4, 1}, {3, 9, 2}, {3, 1, 1}, {3, 16, 5}, {4, 5, 1}, {4, 12, 3}};
 
 // The mutants of the build in the order of their bits in `seen`: written by the generator.

@@ -25,13 +25,31 @@ struct Known {
   const char* prefix;
   const char* kind;
 };
-const Known kKnown[] = {
-    {"_Znw", "heap"},       {"_Zna", "heap"},       {"_Zdl", "heap"},     {"_Zda", "heap"},      {"malloc", "heap"},
-    {"calloc", "heap"},     {"realloc", "heap"},    {"free", "heap"},     {"aligned_alloc", "heap"},
-    {"__cxa_guard", "static"}, {"__cxa_pure", "virtual"}, {"__cxa_", "exception"}, {"_ZSt9terminate", "exception"},
-    {"printf", "io"},       {"fprintf", "io"},      {"puts", "io"},       {"putchar", "io"},     {"fputs", "io"},
-    {"fputc", "io"},        {"fwrite", "io"},       {"fopen", "io"},      {"scanf", "io"},       {"_ZNSo", "io"},
-    {"_ZStls", "io"},       {"_ZNSi", "io"}};
+const Known kKnown[] = {{"_Znw", "heap"},
+                        {"_Zna", "heap"},
+                        {"_Zdl", "heap"},
+                        {"_Zda", "heap"},
+                        {"malloc", "heap"},
+                        {"calloc", "heap"},
+                        {"realloc", "heap"},
+                        {"free", "heap"},
+                        {"aligned_alloc", "heap"},
+                        {"__cxa_guard", "static"},
+                        {"__cxa_pure", "virtual"},
+                        {"__cxa_", "exception"},
+                        {"_ZSt9terminate", "exception"},
+                        {"printf", "io"},
+                        {"fprintf", "io"},
+                        {"puts", "io"},
+                        {"putchar", "io"},
+                        {"fputs", "io"},
+                        {"fputc", "io"},
+                        {"fwrite", "io"},
+                        {"fopen", "io"},
+                        {"scanf", "io"},
+                        {"_ZNSo", "io"},
+                        {"_ZStls", "io"},
+                        {"_ZNSi", "io"}};
 
 const char* kind_of_call(llvm::StringRef callee) {
   for (const Known& k : kKnown)
@@ -44,7 +62,9 @@ bool is_system(const llvm::Function& f) {
   return where && (where->getFilename().startswith("/usr/") || where->getFilename().contains("/include/c++/"));
 }
 
-bool is_memory_builtin(llvm::StringRef name) { return name == "memcpy" || name == "memset" || name == "memmove"; }
+bool is_memory_builtin(llvm::StringRef name) {
+  return name == "memcpy" || name == "memset" || name == "memmove";
+}
 
 bool uses_vtable(const llvm::Instruction& i) {
   for (const llvm::Value* v : i.operands()) {
@@ -59,6 +79,18 @@ bool is_floating(const llvm::Instruction& i) {
   for (const llvm::Value* v : i.operands())
     if (v->getType()->isFPOrFPVectorTy()) return true;
   return false;
+}
+
+bool is_division(const llvm::Instruction& i) {
+  switch (i.getOpcode()) {
+    case llvm::Instruction::UDiv:
+    case llvm::Instruction::SDiv:
+    case llvm::Instruction::URem:
+    case llvm::Instruction::SRem:
+      return true;
+    default:
+      return false;
+  }
 }
 
 class Checker {
@@ -152,8 +184,8 @@ class Checker {
       if (!call || !call->getCalledFunction()) continue;
       for (const llvm::CallGraphNode* node : component)
         if (node->getFunction() == call->getCalledFunction())
-          return findings_.add("recursion", i, "calls itself, by way of " +
-                                                   llvm::demangle(node->getFunction()->getName().str()));
+          return findings_.add("recursion", i,
+                               "calls itself, by way of " + llvm::demangle(node->getFunction()->getName().str()));
     }
   }
 
@@ -164,7 +196,7 @@ class Checker {
       const auto module = inlined(module_, f.getName().str());
       llvm::Function& top = *module->getFunction(f.getName());
       check_bounds(top);
-      for (const llvm::Instruction& i : llvm::instructions(top)) check_pointer(i);
+      check_values(top);
     }
   }
 
@@ -184,14 +216,18 @@ class Checker {
     }
   }
 
-  void check_pointer(const llvm::Instruction& i) {
-    auto* store = llvm::dyn_cast<llvm::StoreInst>(&i);
-    if (store && store->getValueOperand()->getType()->isPointerTy()) findings_.add("pointer", i, "stores a pointer");
-    if (llvm::isa<llvm::IntToPtrInst>(i) || llvm::isa<llvm::PtrToIntInst>(i))
-      findings_.add("pointer", i, "a pointer is used as a number");
-    if (i.getOpcode() == llvm::Instruction::UDiv || i.getOpcode() == llvm::Instruction::SDiv ||
-        i.getOpcode() == llvm::Instruction::URem || i.getOpcode() == llvm::Instruction::SRem)
-      findings_.add("division", i, "division by what is no power of two");
+  // A division inside a loop may be one of constants once the loop is unrolled: the lowering decides.
+  void check_values(llvm::Function& top) {
+    const llvm::DominatorTree dominators(top);
+    const llvm::LoopInfo loops(dominators);
+    for (const llvm::Instruction& i : llvm::instructions(top)) {
+      auto* store = llvm::dyn_cast<llvm::StoreInst>(&i);
+      if (store && store->getValueOperand()->getType()->isPointerTy()) findings_.add("pointer", i, "stores a pointer");
+      if (llvm::isa<llvm::IntToPtrInst>(i) || llvm::isa<llvm::PtrToIntInst>(i))
+        findings_.add("pointer", i, "a pointer is used as a number");
+      if (is_division(i) && !loops.getLoopFor(i.getParent()))
+        findings_.add("division", i, "division by what is no power of two");
+    }
   }
 
   const llvm::Module& module_;
@@ -200,6 +236,8 @@ class Checker {
 
 }  // namespace
 
-Findings check(const llvm::Module& module) { return Checker(module).run(); }
+Findings check(const llvm::Module& module) {
+  return Checker(module).run();
+}
 
 }  // namespace synth

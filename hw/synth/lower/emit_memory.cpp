@@ -12,7 +12,9 @@ namespace {
 
 const std::string kTrue = "1'h1", kFalse = "1'h0";
 
-unsigned row_bits(const Cell& cell) { return index_bits(uint64_t(cell.elements())); }
+unsigned row_bits(const Cell& cell) {
+  return index_bits(uint64_t(cell.elements()));
+}
 
 }  // namespace
 
@@ -37,7 +39,8 @@ std::string Emitter::load(const llvm::Instruction& i, State& state) {
     memory_.find(choices[k].address, bits, place);
     std::string here = read(place, state);
     if (here.empty()) here = constant(bits, 0);
-    value = value.empty() || value == here ? here : wire("which", {{taken(choices[k]), 1}, {here, bits}, {value, bits}}, bits);
+    value = value.empty() || value == here ? here
+                                           : wire("which", {{taken(choices[k]), 1}, {here, bits}, {value, bits}}, bits);
   }
   return value;
 }
@@ -99,9 +102,11 @@ std::string Emitter::read(const Place& place, const State& state) {
   for (int64_t e = cell.elements(); e-- > 0;) {
     const std::string& here = state.slots[size_t(cell.slot + e)];
     if (here.empty()) continue;
-    value = value.empty() ? here
-                          : wire("element", {{row, bits}, {constant(bits, uint64_t(e)), bits}, {here, cell.bits},
-                                             {value, cell.bits}}, cell.bits);
+    value =
+        value.empty()
+            ? here
+            : wire("element", {{row, bits}, {constant(bits, uint64_t(e)), bits}, {here, cell.bits}, {value, cell.bits}},
+                   cell.bits);
   }
   return value;
 }
@@ -116,7 +121,8 @@ void Emitter::write(const Place& place, const std::string& condition, const std:
   }
   const auto put = [&](int64_t e, const std::string& when) {
     std::string& slot = state.slots[size_t(cell.slot + e)];
-    slot = when == kTrue || slot.empty() ? value : wire("which", {{when, 1}, {value, cell.bits}, {slot, cell.bits}}, cell.bits);
+    slot = when == kTrue || slot.empty() ? value
+                                         : wire("which", {{when, 1}, {value, cell.bits}, {slot, cell.bits}}, cell.bits);
   };
   if (place.index.empty()) return put(place.element, condition);
   const std::string row = row_number(place, bits);

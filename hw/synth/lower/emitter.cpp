@@ -14,7 +14,9 @@ namespace {
 
 const std::string kTrue = "1'h1";
 
-unsigned width(const llvm::Value* v) { return v->getType()->getIntegerBitWidth(); }
+unsigned width(const llvm::Value* v) {
+  return v->getType()->getIntegerBitWidth();
+}
 
 std::string origin_of(const llvm::Instruction& i) {
   const llvm::DILocation* line = source_line(i.getDebugLoc());
@@ -40,18 +42,13 @@ bool is_silent(llvm::Intrinsic::ID id) {
 
 // Intrinsics by name, with the number of operands that count (the rest say what may be assumed).
 const std::map<std::string, unsigned> kIntrinsics = {
-    {"umin", 2}, {"umax", 2}, {"smin", 2},  {"smax", 2},       {"uadd.sat", 2}, {"usub.sat", 2}, {"abs", 1},
-    {"bswap", 1}, {"bitreverse", 1}, {"ctpop", 1}, {"cttz", 1}, {"ctlz", 1}, {"fshl", 3}, {"fshr", 3}};
+    {"umin", 2},  {"umax", 2},       {"smin", 2},  {"smax", 2}, {"uadd.sat", 2}, {"usub.sat", 2}, {"abs", 1},
+    {"bswap", 1}, {"bitreverse", 1}, {"ctpop", 1}, {"cttz", 1}, {"ctlz", 1},     {"fshl", 3},     {"fshr", 3}};
 
 }  // namespace
 
 Emitter::Emitter(llvm::Function& top, const Memory& memory, const Operators& operators, Findings& findings)
-    : top_(top),
-      memory_(memory),
-      operators_(operators),
-      findings_(findings),
-      dominators_(top),
-      post_dominators_(top) {}
+    : top_(top), memory_(memory), operators_(operators), findings_(findings), dominators_(top), post_dominators_(top) {}
 
 Netlist Emitter::run() {
   llvm::ReversePostOrderTraversal<llvm::Function*> blocks(&top_);
@@ -167,8 +164,7 @@ std::string Emitter::reach(const llvm::BasicBlock& from, const llvm::BasicBlock&
     }
   }
   const std::string before = reach(from, *dominator);
-  const std::string both =
-      before == kTrue ? here : here == kTrue ? before : wire("both", {{before, 1}, {here, 1}}, 1);
+  const std::string both = before == kTrue ? here : here == kTrue ? before : wire("both", {{before, 1}, {here, 1}}, 1);
   return reach_[key] = both;
 }
 
@@ -203,7 +199,9 @@ std::string Emitter::named(const std::string& text, unsigned bits) {
   return name;
 }
 
-Operand Emitter::operand(const llvm::Value* value) { return {use(value), width(value)}; }
+Operand Emitter::operand(const llvm::Value* value) {
+  return {use(value), width(value)};
+}
 
 std::string Emitter::use(const llvm::Value* value) {
   if (auto* c = llvm::dyn_cast<llvm::ConstantInt>(value)) return constant(c->getValue());

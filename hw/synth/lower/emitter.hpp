@@ -34,8 +34,8 @@ struct TableWrite {
 
 // What stands in memory at one point of the function.
 struct State {
-  std::vector<std::string> slots;                // value of each slot; empty: of no meaning
-  std::vector<std::vector<TableWrite>> tables;   // stores so far in this step, oldest first
+  std::vector<std::string> slots;               // value of each slot; empty: of no meaning
+  std::vector<std::vector<TableWrite>> tables;  // stores so far in this step, oldest first
 };
 
 struct Netlist {

@@ -17,7 +17,9 @@ std::string readable(const llvm::Function& f) {
   return name.substr(0, name.find('('));
 }
 
-auto key(const Finding& f) { return std::tie(f.file, f.line, f.kind, f.message); }
+auto key(const Finding& f) {
+  return std::tie(f.file, f.line, f.kind, f.message);
+}
 
 }  // namespace
 
@@ -40,7 +42,8 @@ void Findings::add(const std::string& kind, const llvm::Instruction& at, const s
 
 void Findings::add(const std::string& kind, const llvm::Function& in, const std::string& message) {
   const llvm::DISubprogram* where = in.getSubprogram();
-  list_.push_back({where ? where->getFilename().str() : "?", where ? where->getLine() : 0, kind, readable(in), message});
+  list_.push_back(
+      {where ? where->getFilename().str() : "?", where ? where->getLine() : 0, kind, readable(in), message});
 }
 
 std::vector<Finding> Findings::sorted() const {

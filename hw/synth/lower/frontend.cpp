@@ -17,9 +17,21 @@ namespace synth {
 namespace {
 
 // Exceptions stay on: the check has to see a throw, and invoke is lowered to call afterwards.
-const char* const kFlags[] = {"-x",          "c++",     "-std=c++14", "-DHW_LOWER", "-O2", "-g", "-fstandalone-debug",
-                              "-fno-strict-aliasing", "-fno-vectorize", "-fno-slp-vectorize", "-Wno-bit-int-extension",
-                              "-Xclang", "-disable-llvm-passes", "-c", "-emit-llvm"};
+const char* const kFlags[] = {"-x",
+                              "c++",
+                              "-std=c++14",
+                              "-DHW_LOWER",
+                              "-O2",
+                              "-g",
+                              "-fstandalone-debug",
+                              "-fno-strict-aliasing",
+                              "-fno-vectorize",
+                              "-fno-slp-vectorize",
+                              "-Wno-bit-int-extension",
+                              "-Xclang",
+                              "-disable-llvm-passes",
+                              "-c",
+                              "-emit-llvm"};
 
 const char* const kInline =
     "globaldce,function(lowerinvoke,simplifycfg),always-inline,globaldce,"

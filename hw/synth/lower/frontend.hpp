@@ -13,7 +13,7 @@ namespace synth {
 
 struct Source {
   std::string file;
-  std::vector<std::string> defines;       // NAME or NAME=VALUE
+  std::vector<std::string> defines;  // NAME or NAME=VALUE
   std::vector<std::string> include_dirs;
 };
 

@@ -20,11 +20,11 @@ struct Layout {
   enum class Kind { scalar, structure, array };
   Kind kind = Kind::scalar;
   Facade facade = Facade::none;
-  std::string name;     // of the member; empty at the top and for the one value inside a wrapper such as Psn
-  int64_t offset = 0;   // bytes from the start of the enclosing object
-  uint64_t size = 0;    // bytes
-  unsigned bits = 0;    // all values inside, padding left out
-  uint64_t count = 0;   // elements of an array
+  std::string name;             // of the member; empty at the top and for the one value inside a wrapper such as Psn
+  int64_t offset = 0;           // bytes from the start of the enclosing object
+  uint64_t size = 0;            // bytes
+  unsigned bits = 0;            // all values inside, padding left out
+  uint64_t count = 0;           // elements of an array
   std::vector<Layout> members;  // of an array: its element
 
   const Layout& element() const { return members.front(); }

@@ -16,8 +16,7 @@ namespace {
 void refuse_loops(llvm::Function& top, Findings& findings) {
   llvm::DominatorTree dominators(top);
   const llvm::LoopInfo loops(dominators);
-  for (const llvm::Loop* loop : loops)
-    findings.add("loop", top, loop->getStartLoc(), "a loop that cannot be unrolled");
+  for (const llvm::Loop* loop : loops) findings.add("loop", top, loop->getStartLoc(), "a loop that cannot be unrolled");
 }
 
 }  // namespace

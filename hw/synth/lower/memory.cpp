@@ -38,7 +38,7 @@ struct WireForm {
 };
 const WireForm kStreamWires[] = {{"rdata", false, false}, {"rvalid", false, false}, {"pop", true, true},
                                  {"wdata", true, false},  {"wready", false, false}, {"push", true, true}};
-const WireForm kRamWires[] = {{"rdata", false, false}, {"req", true, true},  {"ra", true, false},
+const WireForm kRamWires[] = {{"rdata", false, false}, {"req", true, true}, {"ra", true, false},
                               {"we", true, true},      {"wa", true, false}, {"wd", true, false}};
 
 }  // namespace

@@ -27,7 +27,7 @@ class Value;
 namespace synth {
 
 struct Dimension {
-  int64_t stride;       // bytes
+  int64_t stride;  // bytes
   int64_t count;
   unsigned bit_stride;  // when packed into a wire
 };

@@ -12,9 +12,13 @@ namespace {
 
 using Expander = std::function<std::string(const std::vector<Operand>&, unsigned result_bits)>;
 
-std::string bit(const Operand& x, unsigned i) { return x.text + "[" + std::to_string(i) + "]"; }
+std::string bit(const Operand& x, unsigned i) {
+  return x.text + "[" + std::to_string(i) + "]";
+}
 
-std::string zeros(unsigned bits) { return constant(bits, 0); }
+std::string zeros(unsigned bits) {
+  return constant(bits, 0);
+}
 
 std::string bits_of(const std::vector<Operand>& x, unsigned) {
   std::string list;
@@ -31,7 +35,8 @@ std::string bytes_of(const std::vector<Operand>& x, unsigned) {
 
 std::string sum_of_bits(const std::vector<Operand>& x, unsigned result_bits) {
   std::string sum;
-  for (unsigned i = 0; i < x[0].bits; i++) sum += (i ? " + {" : "{") + zeros(result_bits - 1) + ", " + bit(x[0], i) + "}";
+  for (unsigned i = 0; i < x[0].bits; i++)
+    sum += (i ? " + {" : "{") + zeros(result_bits - 1) + ", " + bit(x[0], i) + "}";
   return sum;
 }
 
@@ -143,11 +148,13 @@ std::string spell(const Operators& operators, const std::string& kind, const std
 bool slices(const Operators& operators, const std::string& kind) {
   const std::string& form = operators.at(kind);
   for (const char* sign : {"@0[", "@bits", "@bytes", "@sum", "@first", "@last"})
-    if (form.find(sign) != std::string::npos) return kind != "row";
+    if (form.find(sign) != std::string::npos) return true;
   return false;
 }
 
-std::string constant(unsigned bits, uint64_t value) { return constant(llvm::APInt(bits, value)); }
+std::string constant(unsigned bits, uint64_t value) {
+  return constant(llvm::APInt(bits, value));
+}
 
 std::string constant(const llvm::APInt& value) {
   llvm::SmallString<160> hex;

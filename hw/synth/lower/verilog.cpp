@@ -9,7 +9,9 @@ namespace synth {
 
 namespace {
 
-std::string range(unsigned bits) { return "[" + std::to_string(bits - 1) + ":0] "; }
+std::string range(unsigned bits) {
+  return "[" + std::to_string(bits - 1) + ":0] ";
+}
 
 bool is_register(const Cell& cell) {
   return cell.kind == Cell::Kind::state && cell.slot >= 0 && (cell.stored || cell.counter);
@@ -61,7 +63,8 @@ class Printer {
       const auto [first, end] = wires_of(instance);
       for (size_t i = first; i < end && instance.facade == Facade::stream; i++) {
         const Wire& w = instance.wires[i];
-        out_ << ",\n  " << (w.leaves ? "output" : "input") << " wire " << range(w.bits) << instance.name << "_" << w.suffix;
+        out_ << ",\n  " << (w.leaves ? "output" : "input") << " wire " << range(w.bits) << instance.name << "_"
+             << w.suffix;
       }
     }
     each_register([this](const Cell& cell, int64_t e) {
@@ -72,7 +75,8 @@ class Printer {
 
   void registers() {
     each_register([this](const Cell& cell, int64_t e) {
-      out_ << "  reg " << range(cell.bits) << cell.element_name(e) << " = " << constant(memory_.initial(cell, e)) << ";\n";
+      out_ << "  reg " << range(cell.bits) << cell.element_name(e) << " = " << constant(memory_.initial(cell, e))
+           << ";\n";
     });
   }
 
@@ -92,7 +96,8 @@ class Printer {
       if (ram.facade == Facade::stream) continue;
       for (const Wire& w : ram.wires) out_ << "  wire " << range(w.bits) << ram.name << "_" << w.suffix << ";\n";
       out_ << "  hw_ram #(.W(" << ram.wires[0].bits << "), .AW(" << ram.wires[2].bits << "), .N(" << ram.rows
-           << "), .FWD(" << (ram.facade == Facade::ram_forward) << ")) " << ram.name << "_ram (.clk(clk), .rst_n(rst_n)";
+           << "), .FWD(" << (ram.facade == Facade::ram_forward) << ")) " << ram.name
+           << "_ram (.clk(clk), .rst_n(rst_n)";
       for (const Wire& w : ram.wires) out_ << ", ." << w.suffix << "(" << ram.name << "_" << w.suffix << ")";
       out_ << ");\n";
     }
@@ -150,7 +155,8 @@ class Printer {
                << "\n";
     }
     if (!next.str().empty())
-      out_ << "  always @(posedge clk) begin\n    if (!rst_n) begin\n" << reset.str() << "    end else begin\n"
+      out_ << "  always @(posedge clk) begin\n    if (!rst_n) begin\n"
+           << reset.str() << "    end else begin\n"
            << next.str() << "    end\n  end\n";
     if (!writes.str().empty())
       out_ << "  always @(posedge clk) begin\n    if (rst_n) begin\n" << writes.str() << "    end\n  end\n";

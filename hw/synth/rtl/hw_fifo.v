@@ -1,6 +1,6 @@
 // Rule 2 of the stage contract: a stream of CAP tokens of W bits behind a stage of depth DEPTH.
-// KIND numbers hw::Kind: 0 reg (CAP <= 2), 1 lutram, 2 bram, 3 bram_fast, 4 uram. Latency 0, 0, 2, 1, 3: a token pushed
-// in cycle c can be popped in cycle c + DEPTH + latency. wready counts tokens in flight too; a slot freed in c is free in c + 1.
+// KIND numbers hw::Kind: 0 reg (CAP <= 2), 1 lutram, 2 bram, 3 bram_fast, 4 uram. Their latency is 0, 0, 2, 1, 3: a
+// token pushed in cycle c can be popped in cycle c + DEPTH + latency. wready counts tokens in flight too; a slot freed in c is free in c + 1.
 // In reset, push and pop are ignored and the stream becomes empty.
 module hw_fifo #(
   parameter W = 8,
