@@ -18,14 +18,14 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-WorkloadSpec spec_of(const PerfOptions& o, uint64_t size) {
-  WorkloadSpec spec;
-  spec.test = o.test == PerfTest::bandwidth ? WorkloadTest::bandwidth : WorkloadTest::latency;
-  spec.size_bytes = uint32_t(size);
-  spec.iterations = o.iteration_count();
-  spec.qps = o.qps;
-  spec.tx_depth = o.tx_depth;
-  return spec;
+WorkloadConfig workload_of(const PerfOptions& o, uint64_t size) {
+  WorkloadConfig w;
+  w.test = o.test == PerfTest::bandwidth ? "bw" : "lat";
+  w.size_bytes = uint32_t(size);
+  w.iterations = o.iteration_count();
+  w.qps = o.qps;
+  w.tx_depth = o.tx_depth;
+  return w;
 }
 
 std::string banner(const PerfOptions& o, const Config& config) {
@@ -39,18 +39,18 @@ std::string banner(const PerfOptions& o, const Config& config) {
 }
 
 // One row of the table, and the result of the run behind it, as one text that can cross a pipe.
-Json simulate(const PerfOptions& o, const Config& config, uint64_t size, const std::string& pcap_folder) {
-  const WorkloadSpec spec = spec_of(o, size);
+Json simulate(const PerfOptions& o, Config config, uint64_t size, const std::string& pcap_folder) {
+  config.workload = workload_of(o, size);
   WorkloadRun run;
   run.pcap_folder = pcap_folder;
   run.show_progress = !o.quiet;
-  const WorkloadResult r = run_write_workload(config, spec, run);
+  const WorkloadResult r = run_write_workload(config, run);
   const RateUnit unit = o.report_gbits ? RateUnit::gigabits : RateUnit::megabytes;
   Json j;
-  j["row"] = o.test == PerfTest::bandwidth ? bandwidth_row(bandwidth_row_of(spec, r), unit)
-                                           : latency_row(latency_row_of(spec, r));
-  j["good"] = r.good();
-  j["result"] = to_json(spec, r);
+  j["row"] = o.test == PerfTest::bandwidth ? bandwidth_row(bandwidth_row_of(config.workload, r), unit)
+                                           : latency_row(latency_row_of(config.workload, r));
+  j["good"] = r.problems().empty();
+  j["result"] = to_json(config.workload, r);
   j["counters"] = counters_text(r);
   return j;
 }
@@ -64,20 +64,16 @@ void print_steady(const Json& results) {
 }
 
 void print_problems(const Json& results) {
-  for (const Json& r : results) {
+  for (const Json& r : results)
     for (const Json& line : r["problems"]) fmt::print(stderr, "balboa: {}\n", line.get<std::string>());
-    if (r["errors"] != 0)
-      fmt::print(stderr, "balboa: {} work requests failed, the first with {}\n", r["errors"].get<uint64_t>(),
-                 r["first_error"].get<std::string>());
-    if (!r["memory_equal"].get<bool>()) fmt::print(stderr, "balboa: the target's memory is not that of the source\n");
-  }
 }
 
 }  // namespace
 
 int perf_command(const PerfOptions& o) {
   const auto start = std::chrono::steady_clock::now();
-  const Config config = resolve(o.config);
+  Config config = resolve(o.config);
+  config.workload = workload_of(o, o.sizes().back());
   std::unique_ptr<RunFolder> folder;
   if (!o.output.empty()) {
     folder = std::make_unique<RunFolder>(o.output);

@@ -63,12 +63,21 @@ void declare(Schema& s, HostConfig& c) {
   s.nanoseconds("host.poll_ns", c.poll_ps, 1000000, "Time between two looks of a busy poller.");
 }
 
+void declare(Schema& s, WorkloadConfig& c) {
+  s.text_of("workload.test", c.test, {"bw", "lat"}, "RDMA WRITE bandwidth (one side posts) or latency (ping-pong).");
+  s.integer("workload.size", c.size_bytes, whole(0, int64_t(1) << 31), "bytes", "Size of a message.");
+  s.integer("workload.iterations", c.iterations, whole(1, 1000000000), "messages", "Messages of a QP.");
+  s.integer("workload.qps", c.qps, whole(1, hw::kMaxQps), "QPs", "Queue pairs in use; 1 in a latency test.");
+  s.integer("workload.tx_depth", c.tx_depth, whole(1, 32768), "messages", "Messages that a QP keeps outstanding.");
+}
+
 void declare(Schema& s, Config& c) {
   declare(s, c.sim);
   declare(s, c.nic);
   declare(s, c.link);
   declare(s, c.pcie);
   declare(s, c.host);
+  declare(s, c.workload);
 }
 
 }  // namespace sim

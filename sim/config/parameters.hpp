@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "hw/bus/clock.hpp"
 #include "hw/limits.hpp"
@@ -46,12 +47,22 @@ struct HostConfig {
   hw::Picoseconds poll_ps = 40000;
 };
 
+// What two hosts do with each other. Message counts are those of perftest.
+struct WorkloadConfig {
+  std::string test = "bw";
+  uint32_t size_bytes = 65536;
+  uint64_t iterations = 5000;
+  uint32_t qps = 1;
+  uint32_t tx_depth = 128;
+};
+
 struct Config {
   SimConfig sim;
   NicConfig nic;
   LinkConfig link;
   models::PcieParams pcie;
   HostConfig host;
+  WorkloadConfig workload;
 };
 
 void declare(Schema& schema, SimConfig& config);
@@ -59,6 +70,7 @@ void declare(Schema& schema, NicConfig& config);
 void declare(Schema& schema, LinkConfig& config);
 void declare(Schema& schema, models::PcieParams& config);
 void declare(Schema& schema, HostConfig& config);
+void declare(Schema& schema, WorkloadConfig& config);
 void declare(Schema& schema, Config& config);
 
 }  // namespace sim

@@ -60,8 +60,8 @@ void find_rates(const std::vector<hw::Picoseconds>& completions, WorkloadResult&
   for (size_t i = tenth; i < n; i++) r.best_tenth = std::min(r.best_tenth, completions[i] - completions[i - tenth]);
 }
 
-void run_bandwidth(const Config& config, const WorkloadSpec& spec, Testbed& bed, const WorkloadRun& run,
-                   WorkloadResult& r) {
+void run_bandwidth(const Config& config, Testbed& bed, const WorkloadRun& run, WorkloadResult& r) {
+  const WorkloadConfig& spec = config.workload;
   models::WriteBandwidthParams p;
   p.qps = spec.qps;
   p.tx_depth = spec.tx_depth;
@@ -81,8 +81,8 @@ void run_bandwidth(const Config& config, const WorkloadSpec& spec, Testbed& bed,
   find_rates(workload.completions(), r);
 }
 
-void run_latency(const Config& config, const WorkloadSpec& spec, Testbed& bed, const WorkloadRun& run,
-                 WorkloadResult& r) {
+void run_latency(const Config& config, Testbed& bed, const WorkloadRun& run, WorkloadResult& r) {
+  const WorkloadConfig& spec = config.workload;
   models::WriteLatencyParams p;
   p.size = spec.size_bytes;
   p.iterations = spec.iterations;
@@ -100,16 +100,12 @@ void run_latency(const Config& config, const WorkloadSpec& spec, Testbed& bed, c
   std::sort(r.samples.begin(), r.samples.end());
 }
 
-void check(const Config& config, const WorkloadSpec& spec) {
-  auto refuse = [](const char* key, uint64_t value, const std::string& allowed) {
-    throw InputError(fmt::format("{}: {} is not allowed; allowed is {}", key, value, allowed));
-  };
-  const uint32_t most = spec.test == WorkloadTest::latency ? 1 : config.nic.qp_count;
-  if (spec.qps < 1 || spec.qps > most) refuse("workload.qps", spec.qps, fmt::format("1 to {}", most));
-  if (spec.size_bytes > 1u << 31) refuse("workload.size", spec.size_bytes, "0 to 2147483648 bytes");
-  if (spec.size_bytes == 0 && spec.test == WorkloadTest::latency) refuse("workload.size", 0, "1 byte and more");
-  if (spec.iterations < 1) refuse("workload.iterations", spec.iterations, "1 and more");
-  if (spec.tx_depth < 1 || spec.tx_depth > 32768) refuse("workload.tx_depth", spec.tx_depth, "1 to 32768");
+void check(const Config& config) {
+  const WorkloadConfig& w = config.workload;
+  const uint32_t most = is_latency_test(w) ? 1 : config.nic.qp_count;
+  if (w.qps > most) throw InputError(fmt::format("workload.qps: {} is too many; allowed is 1 to {}", w.qps, most));
+  if (w.size_bytes == 0 && is_latency_test(w))
+    throw InputError("workload.size: 0 bytes cannot be polled for; allowed is 1 byte and more in a latency test");
 }
 
 // Of sorted samples; `permille` 500 is the median.
@@ -121,19 +117,28 @@ double per_second(uint64_t amount, hw::Picoseconds time) { return time == 0 ? 0 
 
 }  // namespace
 
+bool is_latency_test(const WorkloadConfig& workload) { return workload.test == "lat"; }
+
 double WorkloadResult::steady_messages_per_s() const { return per_second(steady_messages, steady_last - steady_first); }
 
-WorkloadResult run_write_workload(const Config& config, const WorkloadSpec& spec, const WorkloadRun& run) {
-  check(config, spec);
+std::vector<std::string> WorkloadResult::problems() const {
+  std::vector<std::string> lines = outcome.problems;
+  if (errors != 0) lines.push_back(fmt::format("{} work requests failed, the first with {}", errors, first_error));
+  if (!memory_equal) lines.push_back("the target's memory does not equal the source's");
+  return lines;
+}
+
+WorkloadResult run_write_workload(const Config& config, const WorkloadRun& run) {
+  check(config);
   WorkloadResult r;
   Testbed bed(config, 2);
   bed.join(0, 1, run.forward, run.backward);
   if (!run.pcap_folder.empty())
     bed.capture([&run](const std::string& node) { return run.pcap_folder + "/" + node + ".pcap"; });
-  if (spec.test == WorkloadTest::bandwidth)
-    run_bandwidth(config, spec, bed, run, r);
+  if (is_latency_test(config.workload))
+    run_latency(config, bed, run, r);
   else
-    run_latency(config, spec, bed, run, r);
+    run_bandwidth(config, bed, run, r);
   for (size_t i = 0; i < bed.size(); i++) {
     r.counters.emplace_back(bed.node(i).name(), bed.node(i).counters());
     r.addresses.push_back({i == 0 ? "local" : "remote", 0, 0, 0, 0, dotted(bed.node(i).host().ip)});
@@ -145,7 +150,7 @@ WorkloadResult run_write_workload(const Config& config, const WorkloadSpec& spec
   return r;
 }
 
-BandwidthRow bandwidth_row_of(const WorkloadSpec& spec, const WorkloadResult& r) {
+BandwidthRow bandwidth_row_of(const WorkloadConfig& spec, const WorkloadResult& r) {
   const hw::Picoseconds time = r.last_completion - r.first_post;
   BandwidthRow row;
   row.bytes = spec.size_bytes;
@@ -156,7 +161,7 @@ BandwidthRow bandwidth_row_of(const WorkloadSpec& spec, const WorkloadResult& r)
   return row;
 }
 
-LatencyRow latency_row_of(const WorkloadSpec& spec, const WorkloadResult& r) {
+LatencyRow latency_row_of(const WorkloadConfig& spec, const WorkloadResult& r) {
   LatencyRow row;
   row.bytes = spec.size_bytes;
   row.iterations = spec.iterations;
@@ -175,9 +180,9 @@ LatencyRow latency_row_of(const WorkloadSpec& spec, const WorkloadResult& r) {
   return row;
 }
 
-nlohmann::ordered_json to_json(const WorkloadSpec& spec, const WorkloadResult& r) {
+nlohmann::ordered_json to_json(const WorkloadConfig& spec, const WorkloadResult& r) {
   nlohmann::ordered_json j;
-  const bool bandwidth = spec.test == WorkloadTest::bandwidth;
+  const bool bandwidth = !is_latency_test(spec);
   j["test"] = bandwidth ? "write_bw" : "write_lat";
   j["size_bytes"] = spec.size_bytes;
   j["iterations"] = spec.iterations;
@@ -204,7 +209,7 @@ nlohmann::ordered_json to_json(const WorkloadSpec& spec, const WorkloadResult& r
   j["frames"] = r.link_frames;
   j["frames_lost"] = r.link_dropped;
   j["end_ps"] = r.outcome.end;
-  j["problems"] = r.outcome.problems;
+  j["problems"] = r.problems();
   for (const auto& node : r.counters)
     for (const CounterValue& c : node.second) j["counters"][node.first][c.name] = c.value;
   return j;

@@ -11,16 +11,6 @@
 
 namespace sim {
 
-enum class WorkloadTest { bandwidth, latency };
-
-struct WorkloadSpec {
-  WorkloadTest test = WorkloadTest::bandwidth;
-  uint32_t size_bytes = 65536;
-  uint64_t iterations = 5000;  // messages of a QP
-  uint32_t qps = 1;
-  uint32_t tx_depth = 128;     // messages that a QP keeps outstanding
-};
-
 struct WorkloadResult {
   Outcome outcome;
   uint64_t messages = 0, errors = 0;
@@ -35,7 +25,8 @@ struct WorkloadResult {
   std::vector<std::pair<std::string, std::vector<CounterValue>>> counters;  // by node
   uint64_t link_frames = 0, link_dropped = 0;
 
-  bool good() const { return outcome.problems.empty() && errors == 0 && memory_equal; }
+  // What is wrong with the run, a line each; failed work requests and memory that differs included.
+  std::vector<std::string> problems() const;
   double steady_messages_per_s() const;
 };
 
@@ -45,12 +36,13 @@ struct WorkloadRun {
   bool show_progress = false;
 };
 
-// Throws InputError for a workload that the configuration cannot hold.
-WorkloadResult run_write_workload(const Config& config, const WorkloadSpec& spec, const WorkloadRun& run);
+// Runs config.workload. Throws InputError for a workload that the rest of the configuration cannot hold.
+WorkloadResult run_write_workload(const Config& config, const WorkloadRun& run);
+bool is_latency_test(const WorkloadConfig& workload);
 
-BandwidthRow bandwidth_row_of(const WorkloadSpec& spec, const WorkloadResult& result);
-LatencyRow latency_row_of(const WorkloadSpec& spec, const WorkloadResult& result);
-nlohmann::ordered_json to_json(const WorkloadSpec& spec, const WorkloadResult& result);
+BandwidthRow bandwidth_row_of(const WorkloadConfig& workload, const WorkloadResult& result);
+LatencyRow latency_row_of(const WorkloadConfig& workload, const WorkloadResult& result);
+nlohmann::ordered_json to_json(const WorkloadConfig& workload, const WorkloadResult& result);
 // "nic0.rx.bth.packets 12", a counter a line.
 std::string counters_text(const WorkloadResult& result);
 

@@ -1,0 +1,35 @@
+// A scenario file: parameters and workload (the schema), faults on the links, and what the run is expected to give.
+//
+//   [workload]          size = 4096  iterations = 8            (balboa config schema lists all)
+//   [[fault]]           link = "nic0-nic1"  frame = 3  type = "drop"
+//   [expect]            messages = 8  errors = 0  memory_equal = true
+//   [expect.counters]   "nic0.tables.retransmit.retransmitted" = 6
+#pragma once
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sim/workload/write_workload.hpp"
+
+namespace sim {
+
+struct Expectations {
+  std::optional<uint64_t> messages, errors;
+  std::optional<bool> memory_equal;
+  std::map<std::string, uint64_t> counters;
+};
+
+struct Scenario {
+  models::FaultPlan forward, backward;  // of nic0-nic1 and of nic1-nic0
+  Expectations expect;
+};
+
+// The sections of a scenario file that hold no parameters.
+const std::set<std::string>& scenario_sections();
+// Reads those sections. Errors name file, line and column; throws InputError.
+Scenario read_scenario(const std::string& file);
+// What differs from the expectations, a line each.
+std::vector<std::string> failed_expectations(const Expectations& expect, const WorkloadResult& result);
+
+}  // namespace sim
