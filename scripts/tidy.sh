@@ -3,7 +3,8 @@
 # no such point. Headers are seen through one translation unit that includes them.
 set -u
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit 1
-mapfile -t units < <(scripts/tidy_units.py "$1")
+list=$(scripts/tidy_units.py "$1") || exit 1
+mapfile -t units < <(printf '%s' "$list")
 echo "${#units[@]} translation units"
 [ ${#units[@]} -eq 0 ] && exit 0
 printf '%s\0' "${units[@]}" | xargs -0 -n 1 -P "$(nproc)" clang-tidy -p "$1" --quiet 2>&1 |

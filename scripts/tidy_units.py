@@ -7,6 +7,7 @@ dependencies. Of everything, units of tests are taken only where a header has no
 """
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -31,7 +32,9 @@ def units_and_headers(build):
     root = os.getcwd()
     units = {}
     with open(os.path.join(build, "compile_commands.json"), encoding="utf-8") as file:
-        by_object = {c["output"]: os.path.relpath(c["file"], root) for c in json.load(file)}
+        by_object = {
+            re.search(r" -o (\S+)", c["command"]).group(1): os.path.relpath(c["file"], root) for c in json.load(file)
+        }
     for block in run("ninja", "-C", build, "-t", "deps").split("\n\n"):
         lines = block.strip().splitlines()
         unit = by_object.get(lines[0].split(":")[0]) if lines else None
