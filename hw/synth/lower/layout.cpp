@@ -74,7 +74,7 @@ Layout structure_of(const llvm::DICompositeType& type) {
     if (member->getTag() != dwarf::DW_TAG_member && member->getTag() != dwarf::DW_TAG_inheritance) continue;
     Layout m = layout_of(member->getBaseType());
     m.offset = int64_t(member->getOffsetInBits() / 8);
-    if (member->getName() != "v") m.name = member->getName().str();
+    if (member->getName() != "v") m.name = member->getName().rtrim('_').str();
     layout.members.push_back(std::move(m));
   }
   finish(layout);
