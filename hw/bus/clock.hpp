@@ -9,15 +9,18 @@ typedef uint64_t Picoseconds;
 
 class Clock {
  public:
-  explicit constexpr Clock(uint64_t hertz) : hertz_(hertz) {}
+  explicit constexpr Clock(uint64_t hertz)
+      : hertz_(hertz), period_(kPicosecondsPerSecond % hertz == 0 ? kPicosecondsPerSecond / hertz : 0) {}
 
   constexpr uint64_t hertz() const { return hertz_; }
   constexpr Picoseconds edge(uint64_t cycle) const {
-    return Picoseconds(static_cast<Wide>(cycle) * kPicosecondsPerSecond / hertz_);
+    return period_ != 0 ? cycle * period_ : Picoseconds(static_cast<Wide>(cycle) * kPicosecondsPerSecond / hertz_);
   }
   // The first cycle whose edge lies at `time` or later.
   constexpr uint64_t edge_at_or_after(Picoseconds time) const {
-    return uint64_t((static_cast<Wide>(time) * hertz_ + kPicosecondsPerSecond - 1) / kPicosecondsPerSecond);
+    return period_ != 0
+               ? (time + period_ - 1) / period_
+               : uint64_t((static_cast<Wide>(time) * hertz_ + kPicosecondsPerSecond - 1) / kPicosecondsPerSecond);
   }
   // The first cycle whose edge lies strictly after `time`.
   constexpr uint64_t edge_after(Picoseconds time) const { return edge_at_or_after(time + 1); }
@@ -26,6 +29,7 @@ class Clock {
   __extension__ typedef unsigned __int128 Wide;
   static constexpr uint64_t kPicosecondsPerSecond = 1000000000000u;
   uint64_t hertz_;
+  Picoseconds period_;  // where it is a whole number, which needs no 128-bit division; else 0
 };
 
 }  // namespace hw

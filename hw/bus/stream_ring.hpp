@@ -23,7 +23,8 @@ struct StreamSpec {
   Kind kind = Kind::reg;
 };
 
-// Everything about a stream that does not depend on its token type.
+// Everything about a stream that does not depend on its token type. Every beat passes here many times: what a read or
+// write touches stands together at the front, and the crossing of clock domains is kept out of line.
 class StreamBase {
  public:
   struct End {
@@ -36,7 +37,7 @@ class StreamBase {
   uint64_t written() const { return written_; }
   uint64_t was_read() const { return read_; }
   uint64_t fill() const { return written_ - read_; }
-  unsigned max_fill() const { return max_fill_; }
+  unsigned max_fill() const { return unsigned(max_fill_); }
   const End& reader() const { return reader_; }
   const End& writer() const { return writer_; }
   // Cycle of the last read and write, for comparison with hardware cycle by cycle; kForever when there was none.
@@ -44,54 +45,64 @@ class StreamBase {
   Cycles last_write() const { return write_cycle_; }
 
   bool full() const {
-    if (crossing_) return written_ - (write_cycle_ == world().now) - credits_seen() == spec_.capacity;
-    return written_before() - read_before() == spec_.capacity;
+    if (__builtin_expect(crossing_ != nullptr, 0)) return crossing_full();
+    const Cycles now = world().now;
+    return written_ - (write_cycle_ == now) - read_ + (read_cycle_ == now) == capacity_;
   }
 
   void connect_reader(const End& end) { reader_ = end; }
   void connect_writer(const End& end, unsigned depth) {
     writer_ = end;
     depth_ = depth;
+    delay_ = depth_ + latency_of(spec_.kind);
   }
   // Puts the two ends into different clock domains: two edges of the receiving clock each way, credits included.
-  void cross(const Clock& writer_clock, const Clock& reader_clock);
+  void cross(const Clock& writer_clock, const Clock& reader_clock) {
+    crossing_.reset(new Crossing{writer_clock, reader_clock, std::vector<Cycles>(spec_.capacity), 0});
+  }
 
  protected:
-  uint64_t written_before() const { return written_ - (write_cycle_ == world().now); }
-  uint64_t read_before() const { return read_ - (read_cycle_ == world().now); }
+  void set_spec(const StreamSpec& spec) {
+    spec_ = spec;
+    capacity_ = spec.capacity;
+    delay_ = depth_ + latency_of(spec.kind);
+  }
 
   void check_reader(bool is_empty) const {
-    if (read_cycle_ == world().now) violation("second read in a step", spec_.name.c_str());
-    if (is_empty) violation("read while empty", spec_.name.c_str());
-    if (world().stage >= 0 && world().stage != reader_.stage) violation("read by a stranger", spec_.name.c_str());
+    const World& w = world();
+    if (__builtin_expect(read_cycle_ == w.now, 0)) violation("second read in a step", spec_.name.c_str());
+    if (__builtin_expect(is_empty, 0)) violation("read while empty", spec_.name.c_str());
+    if (__builtin_expect(w.stage >= 0 && w.stage != reader_.stage, 0))
+      violation("read by a stranger", spec_.name.c_str());
   }
   void check_writer() const {
-    if (write_cycle_ == world().now) violation("second write in a step", spec_.name.c_str());
-    if (full()) violation("write while full", spec_.name.c_str());
-    if (world().stage >= 0 && world().stage != writer_.stage) violation("write by a stranger", spec_.name.c_str());
+    const World& w = world();
+    if (__builtin_expect(write_cycle_ == w.now, 0)) violation("second write in a step", spec_.name.c_str());
+    if (__builtin_expect(full(), 0)) violation("write while full", spec_.name.c_str());
+    if (__builtin_expect(w.stage >= 0 && w.stage != writer_.stage, 0))
+      violation("write by a stranger", spec_.name.c_str());
   }
   Cycles note_write() {
-    write_cycle_ = world().now;
-    world().acted = true;
+    World& w = world();
+    write_cycle_ = w.now;
+    w.acted = true;
     written_++;
-    if (fill() > max_fill_) max_fill_ = unsigned(fill());
-    Cycles ready = world().now + depth_ + latency_of(spec_.kind);
-    if (crossing_) return note_crossing(ready);
+    if (fill() > max_fill_) max_fill_ = fill();
+    const Cycles ready = w.now + delay_;
+    if (__builtin_expect(crossing_ != nullptr, 0)) return note_crossing(ready);
     if (reader_.scheduler) reader_.scheduler->wake(reader_.stage, ready);
     return ready;
   }
   void note_read() {
-    const bool was_full = crossing_ ? false : full();
-    read_cycle_ = world().now;
-    world().acted = true;
-    if (crossing_) return return_credit();
+    World& w = world();
+    w.acted = true;
+    if (__builtin_expect(crossing_ != nullptr, 0)) return return_credit();
+    const bool was_full = written_ - (write_cycle_ == w.now) - read_ == capacity_;
+    read_cycle_ = w.now;
     read_++;
-    if (was_full && writer_.scheduler) writer_.scheduler->wake(writer_.stage, world().now + 1);
+    if (was_full && writer_.scheduler) writer_.scheduler->wake(writer_.stage, w.now + 1);
   }
 
-  StreamSpec spec_;
-  unsigned depth_ = 1;
-  unsigned max_fill_ = 0;
   uint64_t written_ = 0, read_ = 0;
   Cycles write_cycle_ = kForever, read_cycle_ = kForever;
 
@@ -99,15 +110,16 @@ class StreamBase {
   struct Crossing {
     Clock writer, reader;
     std::vector<Cycles> credit_ready;  // by read number modulo capacity: writer cycle in which the slot is free
-    uint64_t seen = 0;
+    uint64_t seen;
   };
-  uint64_t credits_seen() const {
+  bool crossing_full() const {
     Crossing& x = *crossing_;
     while (x.seen < read_ && x.credit_ready[x.seen % x.credit_ready.size()] <= world().now) x.seen++;
-    return x.seen;
+    return written_ - (write_cycle_ == world().now) - x.seen == capacity_;
   }
   void return_credit() {
     Crossing& x = *crossing_;
+    read_cycle_ = world().now;
     const Cycles free = x.writer.edge_after(x.reader.edge(world().now + 1)) + 1;
     x.credit_ready[read_++ % x.credit_ready.size()] = free;
     if (writer_.scheduler) writer_.scheduler->wake_from_outside(writer_.stage, free);
@@ -118,13 +130,12 @@ class StreamBase {
     return ready;
   }
 
+  uint64_t capacity_ = 2, delay_ = 1, max_fill_ = 0;
   End reader_, writer_;
   std::unique_ptr<Crossing> crossing_;
+  unsigned depth_ = 1;
+  StreamSpec spec_;
 };
-
-inline void StreamBase::cross(const Clock& writer_clock, const Clock& reader_clock) {
-  crossing_.reset(new Crossing{writer_clock, reader_clock, std::vector<Cycles>(spec_.capacity), 0});
-}
 
 }  // namespace hw
 
@@ -138,7 +149,7 @@ class stream : public hw::StreamBase {
   stream& operator=(const stream&) = delete;
 
   void configure(const hw::StreamSpec& spec) {
-    spec_ = spec;
+    set_spec(spec);
     uint64_t slots = 1;
     while (slots < spec.capacity) slots *= 2;
     ring_.resize(slots);

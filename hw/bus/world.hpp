@@ -11,7 +11,8 @@ typedef uint64_t Cycles;
 constexpr Cycles kForever = ~Cycles(0);
 
 // Wake-ups of the stages of one clock domain. They are additive: a step that finds nothing to do never cancels a
-// pending one (rule 5). Near ones sit in a wheel of stage masks, far ones (timers) as one deadline per stage.
+// pending one (rule 5). Near ones sit in a wheel of stage masks. Far ones, 64 cycles and more away, are timers and wake
+// their stage once, at the earliest of them: whoever has more than one asks again then, by quiet().
 class Scheduler {
  public:
   static constexpr int kMaxStages = 128;
@@ -26,7 +27,7 @@ class Scheduler {
 
   // Asks for a step of `stage` in cycle `at`, which must lie after the cycle that now runs.
   void wake(int stage, Cycles at) {
-    if (at - now_ >= kSlots) return wake_far(stage, at);
+    if (__builtin_expect(at - now_ >= kSlots, 0)) return wake_far(stage, at);
     const Cycles slot = at % kSlots;
     wheel_[slot].w[stage / 64] |= uint64_t(1) << (stage % 64);
     occupied_ |= uint64_t(1) << slot;
@@ -92,20 +93,26 @@ class Scheduler {
 };
 
 struct World {
-  Cycles now;         // the cycle that runs, of the clock domain that runs
-  bool acted;         // a stream was read or written in this step
-  int stage;          // the stage that runs; -1: a test bench, which may touch any port
-  const char* where;  // its name, for messages
+  Cycles now;  // the cycle that runs, of the clock domain that runs
+  bool acted;  // a stream was read or written in this step
+  int stage;   // the stage that runs; -1: a test bench, which may touch any port
+  const char* (*names)(const void* names_of, int stage);  // of stages, for messages
+  const void* names_of;
 };
 
 inline World& world() {
-  static World w = {0, false, -1, "test bench"};
+  static World w = {0, false, -1, nullptr, nullptr};
   return w;
 }
 
+// A world without stages, as test benches want it.
+inline void reset_world(Cycles now) { world() = World{now, false, -1, nullptr, nullptr}; }
+
 [[noreturn]] inline void violation(const char* what, const char* object) {
-  fprintf(stderr, "contract violation: %s: %s on %s in cycle %llu\n", world().where, what, object,
-          static_cast<unsigned long long>(world().now));
+  const World& w = world();
+  fprintf(stderr, "contract violation: %s: %s on %s in cycle %llu\n",
+          w.stage >= 0 && w.names ? w.names(w.names_of, w.stage) : "outside of the stages", what, object,
+          static_cast<unsigned long long>(w.now));
   abort();
 }
 

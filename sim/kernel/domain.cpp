@@ -16,12 +16,11 @@ int Domain::add_record(StageRecord record) {
 
 void Domain::call(int id, hw::Cycles cycle) {
   StageRecord& s = stages_[size_t(id)];
-  if (s.skip && cycle > s.next) s.skip(s.binding.get(), cycle - s.next);
+  if (s.skip && cycle > s.next) s.skip(s.self, cycle - s.next);
   hw::World& world = hw::world();
   world.stage = id;
-  world.where = s.name.c_str();
   world.acted = false;
-  s.step(s.binding.get());
+  s.step(s.self);
   s.next = cycle + 1;
   s.calls++;
   if (world.acted) {
@@ -29,9 +28,14 @@ void Domain::call(int id, hw::Cycles cycle) {
     last_active_ = cycle;
     scheduler_.wake(id, cycle + 1);
   } else if (s.quiet) {
-    const hw::Cycles quiet = s.quiet(s.binding.get());
+    const hw::Cycles quiet = s.quiet(s.self);
     if (quiet != hw::kForever) scheduler_.wake(id, cycle + 1 + quiet);
   }
+}
+
+const char* Domain::name_of(const void* self, int stage) {
+  const Domain& domain = *static_cast<const Domain*>(self);
+  return domain.stages_[size_t(stage)].name.c_str();
 }
 
 void Domain::run_cycle(hw::Cycles cycle, hw::Scheduler::Mask due) {
@@ -52,6 +56,8 @@ void Domain::run_cycle(hw::Cycles cycle, hw::Scheduler::Mask due) {
 }
 
 void Domain::run(hw::Cycles end) {
+  hw::world().names = &name_of;
+  hw::world().names_of = this;
   for (;;) {
     const hw::Cycles next = scheduler_.next();
     if (next >= end) break;
@@ -63,7 +69,6 @@ void Domain::run(hw::Cycles end) {
     run_cycle(next, scheduler_.advance(next));
   }
   hw::world().stage = -1;
-  hw::world().where = "outside of the stages";
 }
 
 }  // namespace sim

@@ -21,16 +21,18 @@ struct DomainOptions {
   uint64_t seed = 1;         // of that order
 };
 
-// What the kernel knows of one stage.
-struct StageRecord {
+// What the kernel knows of one stage; what a call needs stands first, in one cache line.
+struct alignas(64) StageRecord {
+  void* self = nullptr;  // the binding below
+  void (*step)(void*) = nullptr;
+  hw::Cycles (*quiet)(const void*) = nullptr;  // null: sleeps until a stream wakes it
+  void (*skip)(void*, hw::Cycles) = nullptr;   // null: nothing happens to it while it sleeps
+  hw::Cycles next = 0;                         // first cycle not yet stepped or skipped
+  uint64_t calls = 0, active = 0;              // steps; steps that moved a token
+  uint64_t (*held)(const void*) = nullptr;     // null: holds nothing beyond its streams
+
   std::string name;
   std::unique_ptr<void, void (*)(void*)> binding{nullptr, nullptr};
-  void (*step)(void*) = nullptr;
-  hw::Cycles (*quiet)(const void*) = nullptr;   // null: sleeps until a stream wakes it
-  void (*skip)(void*, hw::Cycles) = nullptr;    // null: nothing happens to it while it sleeps
-  uint64_t (*held)(const void*) = nullptr;      // null: holds nothing beyond its streams
-  hw::Cycles next = 0;                          // first cycle not yet stepped or skipped
-  uint64_t calls = 0, active = 0;               // steps; steps that moved a token
   std::vector<hw::StreamBase*> inputs, outputs;
 };
 
@@ -92,6 +94,7 @@ class Domain {
     StageRecord r;
     r.name = name;
     r.binding = {new B{&stage, {&ports...}}, &B::destroy};
+    r.self = r.binding.get();
     r.step = &B::step;
     if constexpr (detail::Sleeper<S>::has_quiet) r.quiet = &B::quiet;
     if constexpr (detail::Skipper<S>::has_skip) r.skip = &B::skip;
@@ -116,6 +119,7 @@ class Domain {
   int add_record(StageRecord record);
   void run_cycle(hw::Cycles cycle, hw::Scheduler::Mask due);
   void call(int stage, hw::Cycles cycle);
+  static const char* name_of(const void* self, int stage);
 
   DomainOptions options_;
   std::mt19937_64 random_;

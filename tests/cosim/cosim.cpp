@@ -183,7 +183,7 @@ int main(int argc, char** argv) {
   top->rst_n = 1;
   top->eval();
   for (uint64_t cycle = 0; cycle < cycles; cycle++) {
-    hw::world() = hw::World{cycle, false, -1, "co-simulation"};
+    hw::reset_world(cycle);
     for (auto& i : maker.instances) i->drive(to, from);
     top->eval();
     for (auto& i : maker.instances) i->compare(from);

@@ -18,7 +18,7 @@ namespace test {
 // Moves the simulated cycle. Every test starts a world of its own.
 class Bench {
  public:
-  explicit Bench(uint64_t seed = 1) : random_(seed) { hw::world() = hw::World{0, false, -1, "test bench"}; }
+  explicit Bench(uint64_t seed = 1) : random_(seed) { hw::reset_world(0); }
 
   hw::Cycles now() const { return hw::world().now; }
   // Runs `step` once, then everything that feeds and drains, then the clock edge. The order does not matter.

@@ -101,7 +101,7 @@ bool bit(const Port& port, size_t i) {
 class Lowering : public testing::Test {
  protected:
   Lowering() {
-    hw::world() = hw::World{1000, false, -1, "test bench"};
+    hw::reset_world(1000);
     reset();
   }
 

@@ -17,7 +17,7 @@ typedef Bits<70> Row;
 
 class Rams : public testing::Test {
  protected:
-  void SetUp() override { hw::world() = hw::World{0, false, -1, "test bench"}; }
+  void SetUp() override { hw::reset_world(0); }
 };
 typedef Rams RamsDeathTest;
 

@@ -24,7 +24,7 @@ Cycles latency(Kind kind) {
 
 class Streams : public testing::Test {
  protected:
-  void SetUp() override { hw::world() = hw::World{0, false, -1, "test bench"}; }
+  void SetUp() override { hw::reset_world(0); }
 };
 typedef Streams StreamsDeathTest;
 
