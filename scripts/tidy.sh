@@ -8,5 +8,5 @@ mapfile -t units < <(printf '%s' "$list")
 echo "${#units[@]} translation units"
 [ ${#units[@]} -eq 0 ] && exit 0
 printf '%s\0' "${units[@]}" | xargs -0 -n 1 -P "$(nproc)" clang-tidy -p "$1" --quiet 2>&1 |
-  grep -vE '^[0-9]+ warnings? (generated|treated as error)'
+  grep --line-buffered -vE '^[0-9]+ warnings? (generated|treated as error)'
 exit "${PIPESTATUS[1]}"
