@@ -10,5 +10,6 @@ int perf_command(const PerfOptions& options);
 int replay_command(const ReplayOptions& options);
 int show_command(const ShowOptions& options);
 int schema_command(const SchemaOptions& options);
+int pipeline_command(const PipelineOptions& options);
 
 }  // namespace sim

@@ -20,6 +20,7 @@ struct CommandLine {
   sim::ReplayOptions replay;
   sim::ShowOptions show;
   sim::SchemaOptions schema;
+  sim::PipelineOptions pipeline;
   std::function<int()> chosen;
 };
 
@@ -37,10 +38,12 @@ void declare_commands(CLI::App& app, CommandLine& line) {
   add_command(app, line, "run", "Simulate a scenario", line.run, sim::run_command);
   add_command(app, line, "perf", "Measure bandwidth or latency as perftest does", line.perf, sim::perf_command);
   add_command(app, line, "replay", "Feed a capture to the NIC and compare its ACKs", line.replay, sim::replay_command);
-  CLI::App* config = app.add_subcommand("config", "Parameters: what there is, and what a run would use");
+  CLI::App* config = app.add_subcommand("config", "Parameters, what a run would use, and the pipeline");
   config->require_subcommand(1);
   add_command(*config, line, "show", "Print the resolved configuration as TOML", line.show, sim::show_command);
   add_command(*config, line, "schema", "List every parameter", line.schema, sim::schema_command);
+  add_command(*config, line, "pipeline", "Print stages and streams as a Graphviz graph", line.pipeline,
+              sim::pipeline_command);
 }
 
 int complain(const std::exception& error, int exit_code) {

@@ -98,4 +98,6 @@ void add_options(CLI::App& command, SchemaOptions& options) {
   command.add_flag("--json", options.json, "As JSON");
 }
 
+void add_options(CLI::App&, PipelineOptions&) {}
+
 }  // namespace sim

@@ -56,11 +56,14 @@ struct SchemaOptions {
   bool json = false;
 };
 
+struct PipelineOptions {};
+
 /// Each adds its options to `command`; the struct must outlive the parse.
 void add_options(CLI::App& command, RunOptions& options);
 void add_options(CLI::App& command, PerfOptions& options);
 void add_options(CLI::App& command, ReplayOptions& options);
 void add_options(CLI::App& command, ShowOptions& options);
 void add_options(CLI::App& command, SchemaOptions& options);
+void add_options(CLI::App& command, PipelineOptions& options);
 
 }  // namespace sim
