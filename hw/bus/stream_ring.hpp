@@ -9,6 +9,9 @@
 #include "clock.hpp"
 #include "world.hpp"
 
+// Left to itself the compiler calls these few instructions millions of times a simulated millisecond.
+#define HW_HOT inline __attribute__((always_inline))
+
 namespace hw {
 
 // Storage kinds of rule 2: extra cycles between a write and its first possible read.
@@ -44,7 +47,7 @@ class StreamBase {
   Cycles last_read() const { return read_cycle_; }
   Cycles last_write() const { return write_cycle_; }
 
-  bool full() const {
+  HW_HOT bool full() const {
     if (__builtin_expect(crossing_ != nullptr, 0)) return crossing_full();
     const Cycles now = world().now;
     return written_ - (write_cycle_ == now) - read_ + (read_cycle_ == now) == capacity_;
@@ -68,21 +71,21 @@ class StreamBase {
     delay_ = depth_ + latency_of(spec.kind);
   }
 
-  void check_reader(bool is_empty) const {
+  HW_HOT void check_reader(bool is_empty) const {
     const World& w = world();
     if (__builtin_expect(read_cycle_ == w.now, 0)) violation("second read in a step", spec_.name.c_str());
     if (__builtin_expect(is_empty, 0)) violation("read while empty", spec_.name.c_str());
     if (__builtin_expect(w.stage >= 0 && w.stage != reader_.stage, 0))
       violation("read by a stranger", spec_.name.c_str());
   }
-  void check_writer() const {
+  HW_HOT void check_writer() const {
     const World& w = world();
     if (__builtin_expect(write_cycle_ == w.now, 0)) violation("second write in a step", spec_.name.c_str());
     if (__builtin_expect(full(), 0)) violation("write while full", spec_.name.c_str());
     if (__builtin_expect(w.stage >= 0 && w.stage != writer_.stage, 0))
       violation("write by a stranger", spec_.name.c_str());
   }
-  Cycles note_write() {
+  HW_HOT Cycles note_write() {
     World& w = world();
     write_cycle_ = w.now;
     w.acted = true;
@@ -93,7 +96,7 @@ class StreamBase {
     if (reader_.scheduler) reader_.scheduler->wake(reader_.stage, ready);
     return ready;
   }
-  void note_read() {
+  HW_HOT void note_read() {
     World& w = world();
     w.acted = true;
     if (__builtin_expect(crossing_ != nullptr, 0)) return return_credit();
@@ -156,20 +159,20 @@ class stream : public hw::StreamBase {
     mask_ = slots - 1;
   }
 
-  bool empty() const {
+  HW_HOT bool empty() const {
     if (read_cycle_ == hw::world().now) return false;
     return read_ == written_ || ring_[read_ & mask_].ready > hw::world().now;
   }
 
   // The reference stays good until the end of the step.
-  const T& read() {
+  HW_HOT const T& read() {
     check_reader(empty());
     const T& token = ring_[read_ & mask_].token;
     note_read();
     return token;
   }
 
-  void write(const T& token) {
+  HW_HOT void write(const T& token) {
     check_writer();
     Slot& slot = ring_[written_ & mask_];
     slot.token = token;
@@ -189,3 +192,5 @@ class stream : public hw::StreamBase {
 };
 
 }  // namespace hls
+
+#undef HW_HOT

@@ -29,7 +29,7 @@ class Scheduler {
   void wake(int stage, Cycles at) {
     if (__builtin_expect(at - now_ >= kSlots, 0)) return wake_far(stage, at);
     const Cycles slot = at % kSlots;
-    wheel_[slot].w[stage / 64] |= uint64_t(1) << (stage % 64);
+    wheel_[slot].w[unsigned(stage) / 64] |= uint64_t(1) << (unsigned(stage) % 64);
     occupied_ |= uint64_t(1) << slot;
   }
 
