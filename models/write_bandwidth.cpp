@@ -4,14 +4,34 @@
 
 namespace models {
 
+namespace {
+
+constexpr uint64_t kPage = HostMemory::kPageBytes;
+
+// No buffer lies on more pages than it must.
+uint64_t stride_of(uint64_t size) {
+  if (size > kPage) return (size + kPage - 1) / kPage * kPage;
+  uint64_t stride = 64;
+  while (stride < size) stride *= 2;
+  return stride;
+}
+
+uint64_t slots_of(const WriteBandwidthParams& params, uint64_t stride) {
+  const uint64_t fit = WriteBandwidth::kBufferBytes / (stride * std::max(1u, params.qps));
+  return std::max<uint64_t>(1, std::min({fit, uint64_t(params.tx_depth), params.iterations}));
+}
+
+}  // namespace
+
 WriteBandwidth::WriteBandwidth(const WriteBandwidthParams& params, const Host& initiator, const Host& target)
     : params_(params),
       initiator_(initiator),
       target_(target),
       cpu_(params.cpu, initiator.clock),
       cq_(initiator.device.create_cq()),
-      stride_((uint64_t(params.size) + 4095) / 4096 * 4096) {
-  const uint64_t bytes = std::max<uint64_t>(1, stride_ * params.qps);
+      stride_(stride_of(params.size)),
+      slots_(slots_of(params, stride_)) {
+  const uint64_t bytes = stride_ * slots_ * params.qps;
   initiator.device.reg_mr(params.source_address, bytes, IBV_ACCESS_LOCAL_WRITE);
   rkey_ = target.device.reg_mr(params.target_address, bytes, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE).rkey;
   const Cq target_cq = target.device.create_cq();
@@ -19,8 +39,8 @@ WriteBandwidth::WriteBandwidth(const WriteBandwidthParams& params, const Host& i
     const uint32_t number = initiator.device.create_qp(cq_, params.tx_depth);
     connect(initiator, number, target, target.device.create_qp(target_cq), params.attr);
     qps_.push_back(Qp{number});
-    fill(initiator.memory, params.source_address + offset(i), params.size, params.seed);
   }
+  fill(initiator.memory, params.source_address, bytes, params.seed);
   initiator.device.on_completion(cq_, [this](hw::Cycles cycle) { waker.at(cycle); });
 }
 
@@ -48,13 +68,14 @@ bool WriteBandwidth::find_qp() {
 
 bool WriteBandwidth::post() {
   if (!cpu_.post()) return false;
+  Qp& q = qps_[next_];
+  const uint64_t offset = (next_ * slots_ + q.posted % slots_) * stride_;
   SendWr wr;
   wr.wr_id = next_;
-  wr.local_address = params_.source_address + offset(next_);
-  wr.remote_addr = params_.target_address + offset(next_);
+  wr.local_address = params_.source_address + offset;
+  wr.remote_addr = params_.target_address + offset;
   wr.length = params_.size;
   wr.rkey = rkey_;
-  Qp& q = qps_[next_];
   if (initiator_.device.post_send(q.number, wr) != 0)
     throw VerbsError("write_bandwidth: the send queue refused a write");
   if (outstanding_++ == 0 && completions_.empty()) first_post_ = cpu_.now();
@@ -85,9 +106,9 @@ bool WriteBandwidth::done() const {
 
 bool WriteBandwidth::verify() {
   if (!done() || errors_ != 0) return false;
-  for (size_t q = 0; q < qps_.size() && params_.iterations != 0; q++)
-    if (!equal(initiator_.memory, params_.source_address + offset(q), target_.memory,
-               params_.target_address + offset(q), params_.size))
+  for (uint64_t slot = 0; slot < slots_ * qps_.size() && params_.iterations != 0; slot++)
+    if (!equal(initiator_.memory, params_.source_address + slot * stride_, target_.memory,
+               params_.target_address + slot * stride_, params_.size))
       return false;
   return true;
 }

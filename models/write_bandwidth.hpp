@@ -1,4 +1,7 @@
 // ib_write_bw of perftest: one side keeps `tx_depth` RDMA WRITEs outstanding on each of its QPs.
+//
+// The messages of a QP take its buffers in turn. No two buffers hold the same bytes, and each has its own place at the
+// target, so that the comparison at the end finds a message that is missing there or lies where another belongs.
 #pragma once
 #include <vector>
 
@@ -22,6 +25,9 @@ struct WriteBandwidthParams {
 // Creates QPs and regions on both hosts and connects them. A stage of the initiator; the target's CPU has no part.
 class WriteBandwidth {
  public:
+  // All buffers of a side; a QP has as many as `tx_depth` where they fit in, and at least one.
+  static constexpr uint64_t kBufferBytes = uint64_t(1) << 24;
+
   WriteBandwidth(const WriteBandwidthParams& params, const Host& initiator, const Host& target);
   WriteBandwidth(const WriteBandwidth&) = delete;
   WriteBandwidth& operator=(const WriteBandwidth&) = delete;
@@ -53,7 +59,6 @@ class WriteBandwidth {
     bool failed = false;
   };
 
-  uint64_t offset(size_t q) const { return q * stride_; }
   bool may_post(const Qp& q) const;
   bool find_qp();
   bool post();
@@ -65,6 +70,7 @@ class WriteBandwidth {
   Cq cq_;
   uint32_t rkey_ = 0;
   uint64_t stride_;  // from buffer to buffer
+  uint64_t slots_;   // buffers of a QP
   std::vector<Qp> qps_;
   size_t next_ = 0;  // QP whose turn it is
   uint64_t outstanding_ = 0, errors_ = 0;

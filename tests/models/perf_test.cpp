@@ -46,13 +46,16 @@ class IdealNic {
   models::Waker waker;
   uint64_t fail_from = ~uint64_t(0);  // work requests from this one on complete with an error
   bool corrupt = false;
+  uint64_t misplaced = ~uint64_t(0);  // the work request that goes where the one before it went
 
  private:
   void write(const hw::Wqe& wqe) {
     std::vector<uint8_t> data(wqe.length.u64());
     own_.read(wqe.local_address.u64(), data.data(), data.size());
     if (corrupt) data[data.size() / 2] ^= 1;
-    peer_.post(hw::world().now + delay_, wqe.remote_address.u64(), data.data(), data.size());
+    const uint64_t address = taken_ == misplaced ? last_address_ : wqe.remote_address.u64();
+    peer_.post(hw::world().now + delay_, address, data.data(), data.size());
+    last_address_ = address;
     hw::Completion c;
     c.qpn = wqe.qpn;
     c.index = wqe.index;
@@ -64,7 +67,7 @@ class IdealNic {
   Device& device_;
   HostMemory &own_, &peer_;
   hw::Cycles delay_;
-  uint64_t taken_ = 0;
+  uint64_t taken_ = 0, last_address_ = 0;
   std::deque<std::pair<hw::Cycles, hw::Completion>> completions_;
 };
 
@@ -269,6 +272,40 @@ TEST(WriteBandwidth, AWrongByteIsFound) {
   p.run(500);
   EXPECT_TRUE(run.done());
   EXPECT_FALSE(run.verify());
+}
+
+// Each of the messages that a QP keeps outstanding has its own bytes and its own place.
+TEST(WriteBandwidth, AMessageInAnothersPlaceIsFound) {
+  for (uint32_t size : {1u, 64u, 65u, 4096u, 4097u})
+    for (uint64_t misplaced : {1u, 5u, 7u}) {
+      Pair p({false, false}, 50);
+      p.nic_a.misplaced = misplaced;
+      WriteBandwidthParams w;
+      w.qps = 2;
+      w.tx_depth = 4;
+      w.size = size;
+      w.iterations = 4;
+      WriteBandwidth run(w, p.a, p.b);
+      p.add(run);
+      p.run(1000);
+      EXPECT_TRUE(run.done());
+      EXPECT_FALSE(run.verify()) << size << " bytes, message " << misplaced;
+    }
+}
+
+// However deep the queue, buffers stay within their bound.
+TEST(WriteBandwidth, BuffersFitInTheirBound) {
+  for (uint32_t size : {64u, 65536u, 6000000u}) {
+    Pair p({false, false}, 50);
+    WriteBandwidthParams w;
+    w.qps = 2;
+    w.tx_depth = 1024;
+    w.size = size;
+    w.iterations = 3000;
+    const WriteBandwidth run(w, p.a, p.b);
+    EXPECT_LE(p.memory_a.pages(), WriteBandwidth::kBufferBytes / HostMemory::kPageBytes);
+    EXPECT_GE(p.memory_a.pages(), std::min<uint64_t>(2 * 1024 * size, 12000000) / HostMemory::kPageBytes);
+  }
 }
 
 TEST(Host, ConnectMirrorsBothEnds) {
