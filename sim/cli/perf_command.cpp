@@ -74,6 +74,7 @@ int perf_command(const PerfOptions& o) {
   const auto start = std::chrono::steady_clock::now();
   Config config = resolve(o.config);
   config.workload = workload_of(o, o.sizes().back());
+  check_workload(config);
   std::unique_ptr<RunFolder> folder;
   if (!o.output.empty()) {
     folder = std::make_unique<RunFolder>(o.output);

@@ -40,6 +40,7 @@ int run_command(const RunOptions& o) {
   source.other_sections = scenario_sections();
   const Config config = resolve(source);
   const Scenario scenario = read_scenario(o.config.file);
+  check_workload(config);
   std::unique_ptr<RunFolder> folder;
   if (!o.output.empty()) {
     folder = std::make_unique<RunFolder>(o.output);

@@ -100,14 +100,6 @@ void run_latency(const Config& config, Testbed& bed, const WorkloadRun& run, Wor
   std::sort(r.samples.begin(), r.samples.end());
 }
 
-void check(const Config& config) {
-  const WorkloadConfig& w = config.workload;
-  const uint32_t most = is_latency_test(w) ? 1 : config.nic.qp_count;
-  if (w.qps > most) throw InputError(fmt::format("workload.qps: {} is too many; allowed is 1 to {}", w.qps, most));
-  if (w.size_bytes == 0 && is_latency_test(w))
-    throw InputError("workload.size: 0 bytes cannot be polled for; allowed is 1 byte and more in a latency test");
-}
-
 // Of sorted samples; `permille` 500 is the median.
 hw::Picoseconds percentile(const std::vector<hw::Picoseconds>& sorted, uint64_t permille) {
   return sorted.empty() ? 0 : sorted[std::min<size_t>(sorted.size() - 1, sorted.size() * permille / 1000)];
@@ -128,8 +120,16 @@ std::vector<std::string> WorkloadResult::problems() const {
   return lines;
 }
 
+void check_workload(const Config& config) {
+  const WorkloadConfig& w = config.workload;
+  const uint32_t most = is_latency_test(w) ? 1 : config.nic.qp_count;
+  if (w.qps > most) throw InputError(fmt::format("workload.qps: {} is too many; allowed is 1 to {}", w.qps, most));
+  if (w.size_bytes == 0 && is_latency_test(w))
+    throw InputError("workload.size: 0 bytes cannot be polled for; allowed is 1 byte and more in a latency test");
+}
+
 WorkloadResult run_write_workload(const Config& config, const WorkloadRun& run) {
-  check(config);
+  check_workload(config);
   WorkloadResult r;
   Testbed bed(config, 2);
   bed.join(0, 1, run.forward, run.backward);

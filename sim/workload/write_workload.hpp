@@ -36,7 +36,9 @@ struct WorkloadRun {
   bool show_progress = false;
 };
 
-// Runs config.workload. Throws InputError for a workload that the rest of the configuration cannot hold.
+// Throws InputError for a workload that the rest of the configuration cannot hold.
+void check_workload(const Config& config);
+// Runs config.workload, which must pass that check.
 WorkloadResult run_write_workload(const Config& config, const WorkloadRun& run);
 bool is_latency_test(const WorkloadConfig& workload);
 
