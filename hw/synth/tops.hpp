@@ -11,8 +11,23 @@
 namespace hw {
 namespace synth {
 
+struct Settle {
+  template <class... C>
+  void operator()(const char*, C&... counters) const {
+    const int each[] = {(counters.settle(), 0)...};
+    (void)each;
+  }
+};
+template <class S>
+auto settle_counters(S& stage, int) -> decltype(stage.visit_counters(Settle())) {
+  stage.visit_counters(Settle());
+}
+template <class S>
+void settle_counters(S&, long) {}
+
 template <class S, class... P>
 void step(S& stage, P&... ports) {
+  settle_counters(stage, 0);
   stage.step(ports...);
 }
 

@@ -29,6 +29,8 @@ const Spelling kSpellings[] = {
     {"sge", "$signed(@0) > $signed(@1)"},
     {"slt", "@0 < @1"},
     {"sle", "$signed(@0) < $signed(@1)"},
+    {"negative", "~@0[@m]"},
+    {"not.negative", "@0[@m]"},
     {"select", "@0 ? @2 : @1"},
     {"zext", "{{@d{@0[@m]}}, @0}"},
     {"sext", "{@z, @0}"},
@@ -71,8 +73,10 @@ struct LibraryError {
 };
 const LibraryError kLibraryErrors[] = {
     {"hw_ram", "if (FWD != 0)", "if (FWD == 2)", "no bypass"},
-    {"hw_ram", "ra : held;", "ra : ra;", "the bypass loses the row that is held"},
-    {"hw_ram", "else if (reads) newer <= 1'b0;", "", "the bypass outlives its request"},
+    {"hw_ram", "== old[", "== fresh[", "the bypass loses the row that is held"},
+    {"hw_ram", "(reads & (target", "(reads & 1'b1 | (target", "the bypass takes a write to another row"},
+    {"hw_ram", "~reads & (newer | hit)", "newer | hit", "the bypass outlives its request"},
+    {"hw_ram", "hit ? written : newer", "newer", "the bypass is a cycle late"},
     {"hw_ram", "fetched <= rows[ra];", "fetched <= writes & (wa == ra) ? wd : rows[ra];", "a Ram reads the new value"},
     {"hw_ram", "if (reads) fetched", "fetched", "data changes without a request"},
     {"hw_fifo", "== MAX;", "== MAX - 1;", "capacity one too small"},

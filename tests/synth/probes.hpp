@@ -62,6 +62,8 @@ PROBE_EXPRESSION(Sgt, int64_t(a) > int64_t(b));
 PROBE_EXPRESSION(Sge, int64_t(a) >= int64_t(b));
 PROBE_EXPRESSION(Slt, int64_t(a) < int64_t(b));
 PROBE_EXPRESSION(Sle, int64_t(a) <= int64_t(b));
+PROBE_EXPRESSION(Negative, int64_t(a) < 0 ? b : s);
+PROBE_EXPRESSION(NotNegative, int64_t(a) >= 0);
 PROBE_EXPRESSION(Select, s & 1 ? a : b);
 PROBE_EXPRESSION(Zext, uint64_t(a < b) + s);
 PROBE_EXPRESSION(Sext, a < b ? ~uint64_t(0) : 0);
@@ -94,6 +96,7 @@ typedef Pure<Bitreverse_expression> Bitreverse;
 struct Merge {
   Bits<64> x, y{7};
   hw::Counter odd;
+  HW_COUNTERS(odd)
   void step(hls::stream<In>& in, hls::stream<Out>& out) {
     if (in.empty()) return;
     if (bool(x.get<0, 1>())) odd.inc();

@@ -45,6 +45,14 @@ const std::map<std::string, unsigned> kIntrinsics = {
     {"umin", 2},  {"umax", 2},       {"smin", 2},  {"smax", 2}, {"uadd.sat", 2}, {"usub.sat", 2}, {"abs", 1},
     {"bswap", 1}, {"bitreverse", 1}, {"ctpop", 1}, {"cttz", 1}, {"ctlz", 1},     {"fshl", 3},     {"fshr", 3}};
 
+// The kind of a comparison. Those that ask for the sign alone are one bit, which Yosys does not find by itself.
+std::string kind_of(const llvm::ICmpInst& compare) {
+  const auto* bound = llvm::dyn_cast<llvm::ConstantInt>(compare.getOperand(1));
+  if (bound && compare.getPredicate() == llvm::CmpInst::ICMP_SLT && bound->isZero()) return "negative";
+  if (bound && compare.getPredicate() == llvm::CmpInst::ICMP_SGT && bound->isMinusOne()) return "not.negative";
+  return llvm::CmpInst::getPredicateName(compare.getPredicate()).str();
+}
+
 }  // namespace
 
 Emitter::Emitter(llvm::Function& top, const Memory& memory, const Operators& operators, Findings& findings)
@@ -80,7 +88,7 @@ void Emitter::emit(llvm::Instruction& i, State& state) {
     values_[&i] = use(i.getOperand(0));
   } else if (auto* compare = llvm::dyn_cast<llvm::ICmpInst>(&i)) {
     if (!compare->getOperand(0)->getType()->isIntegerTy()) return findings_.add("pointer", i, "pointers are compared");
-    emit_plain(i, llvm::CmpInst::getPredicateName(compare->getPredicate()).str(), 2);
+    emit_plain(i, kind_of(*compare), 2);
   } else {
     emit_plain(i, i.getOpcodeName(), i.getNumOperands());
   }

@@ -120,7 +120,6 @@ void Memory::add_object(const llvm::Value& object, const Layout& layout, Context
 void Memory::flatten(const Layout& layout, Context context) {
   context.offset += layout.offset;
   context.path = joined(context.path, layout.name);
-  context.counter |= layout.facade == Facade::counter;
   if (layout.facade == Facade::tag) {
     context.kind = Cell::Kind::tag;
   } else if (layout.facade != Facade::none && layout.facade != Facade::counter) {
@@ -133,6 +132,7 @@ void Memory::flatten(const Layout& layout, Context context) {
     return flatten(element, context);
   }
   for (const Layout& m : layout.members) {
+    if (layout.facade == Facade::counter) context.counter = m.name.empty();  // its value alone is a port
     flatten(m, context);
     context.low += m.bits;
   }

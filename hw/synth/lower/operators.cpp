@@ -88,6 +88,8 @@ const Operators& verilog_operators() {
       {"sge", "$signed(@0) >= $signed(@1)"},
       {"slt", "$signed(@0) < $signed(@1)"},
       {"sle", "$signed(@0) <= $signed(@1)"},
+      {"negative", "@0[@m]"},
+      {"not.negative", "~@0[@m]"},
       {"select", "@0 ? @1 : @2"},
       {"zext", "{@z, @0}"},
       {"sext", "{{@d{@0[@m]}}, @0}"},

@@ -31,20 +31,27 @@ module hw_ram #(
 
   generate
     if (FWD != 0) begin : forward
-      // The newest write to the held row since (and with) its request, if there was one.
-      reg newer = 1'b0;
+      // A write is compared with the held row a cycle late, beside the fetch: what leads to `wa`, `wd` or `req` may
+      // come late in its cycle. `same`: the two agree, three address bits each.
+      localparam P = (AW + 2) / 3;
       reg [AW-1:0] held = {AW{1'b0}};
-      reg [W-1:0] value;
-      wire [AW-1:0] row = reads ? ra : held;
-      wire hit = writes & (wa == row);
+      localparam Z = 3 * P + 1 - AW;
+      wire [3*P:0] target = {{Z{1'b0}}, wa}, fresh = {{Z{1'b0}}, ra}, old = {{Z{1'b0}}, held};
+      reg wrote = 1'b0, newer = 1'b0;
+      reg [P-1:0] same;
+      reg [W-1:0] written, value;
+      wire hit = wrote & (&same);
       always @(posedge clk) begin
+        wrote <= writes;
+        written <= wd;
+        for (i = 0; i < P; i = i + 1)
+          same[i] <= (reads & (target[3*i+:3] == fresh[3*i+:3])) | (~reads & (target[3*i+:3] == old[3*i+:3]));
         if (!rst_n) newer <= 1'b0;
-        else if (hit) newer <= 1'b1;
-        else if (reads) newer <= 1'b0;
-        if (hit) value <= wd;
+        else newer <= ~reads & (newer | hit);
+        if (hit) value <= written;
         if (reads) held <= ra;
       end
-      assign rdata = newer ? value : fetched;
+      assign rdata = hit ? written : newer ? value : fetched;
     end else begin : plain
       assign rdata = fetched;
     end
