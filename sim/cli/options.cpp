@@ -72,7 +72,7 @@ void add_options(CLI::App& command, PerfOptions& options) {
       ->check(CLI::Range(1, 16384).description(""));
   command.add_option("-t", options.tx_depth, "Messages outstanding per QP (128)")
       ->type_name("DEPTH")
-      ->check(CLI::Range(1, 65535).description(""));
+      ->check(CLI::Range(1, 32768).description(""));
   const auto set_mtu = [&options](const std::string& mtu) { options.config.settings.push_back("nic.pmtu=" + mtu); };
   command.add_option_function<std::string>("-m", set_mtu, "Path MTU, the same as --set nic.pmtu=MTU")->type_name("MTU");
   command.add_flag("--report_gbits", options.report_gbits, "Bandwidth in Gb/sec in place of MB/sec");
