@@ -69,6 +69,9 @@ struct FlowControl {
   bool holds_packet() const {
     return bool(held_);
   }
+  uint64_t held() const {
+    return in_flight() + holds_packet();
+  }
 #endif
 
  private:

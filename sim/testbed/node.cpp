@@ -119,6 +119,11 @@ class NodeOf : public Node {
                 hw::out(p.msn_control), hw::out(p.region_control), hw::out(p.connection_control),
                 hw::out(p.work_queue_control), hw::out(p.flow_control_control)),
         false};
+    const auto completions_never_wait_for = [&e, &p](auto&... outputs) {
+      (e.independent(p.completions, outputs), ...);
+    };
+    completions_never_wait_for(p.send_queue, p.qp_state_control, p.msn_control, p.region_control, p.connection_control,
+                               p.work_queue_control, p.flow_control_control);
   }
 
   hw::Nic<W> nic_;
