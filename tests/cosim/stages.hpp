@@ -5,7 +5,13 @@
 
 namespace cosim {
 
-// F is called as visit.template operator()<S, T...>(name, ports) for each stage of the list.
+// COSIM_STAGE, when it is not empty, leaves one stage of the list.
+inline bool is_wanted(const std::string& stage) {
+  const std::string only = COSIM_STAGE;
+  return only.empty() || only == stage;
+}
+
+// F is called as visit.template stage<S, T...>(name, ports) for each stage of the list.
 #define COSIM_TYPE(stage, index, direction, port) \
   , typename TokenOf<hw::synth::Port<hw::synth::Parenthesised<stage##_type>::type, index>>::type
 #define COSIM_NAME_in true
@@ -15,7 +21,7 @@ namespace cosim {
 template <class F>
 void for_each_stage(F&& visit) {
 #define STAGE(name, parenthesised, ...)                                                                             \
-  {                                                                                                                 \
+  if (is_wanted(#name)) {                                                                                           \
     typedef void name##_type parenthesised;                                                                         \
     visit.template stage<hw::synth::Parenthesised<name##_type>::type HW_EACH_PORT(COSIM_TYPE, name, __VA_ARGS__)>(   \
         #name, {HW_EACH_PORT(COSIM_NAME, name, __VA_ARGS__)});                                                      \
