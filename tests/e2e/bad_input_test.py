@@ -1,0 +1,140 @@
+"""Bad input: exit code 2, one line that says where, what and what is allowed, and nothing lost that was there."""
+import json
+import unittest
+
+import balboa
+
+GOOD = {"test": "bw", "size": 64, "iterations": 2}
+
+
+class BadInput(balboa.Case):
+    def refuse(self, *arguments, says=()):
+        run = self.balboa(*arguments, code=2)
+        self.assertEqual(len(run.stderr.splitlines()), 1, run.stderr)
+        self.assertTrue(run.stderr.startswith("balboa: "), run.stderr)
+        for text in says:
+            self.assertIn(text, run.stderr)
+        self.assertEqual(run.stdout, "")
+
+    def refuse_scenario(self, text, *says):
+        file = self.write("bad.toml", text)
+        self.refuse("run", file, says=[str(file), *says])
+
+    def test_parameters(self):
+        good = self.write("good.toml", balboa.scenario({"workload": GOOD}))
+        for command in (("perf",), ("run", good), ("config", "show")):
+            for setting, says in {
+                "nic.qp_cuont=4": ["nic.qp_cuont", "nic.qp_count?"],
+                "nothing.like.it=4": ["nothing.like.it", "config schema"],
+                "nic.qp_count=many": ["nic.qp_count", "many"],
+                "nic.qp_count=0": ["nic.qp_count = 0", "1 to"],
+                "nic.qp_count=-1": ["nic.qp_count = -1"],
+                "nic.qp_count=99999999999999999999": ["nic.qp_count"],
+                "nic.pmtu=1500": ["nic.pmtu = 1500", "256, 512, 1024, 2048"],
+                "nic.timeout=32": ["nic.timeout = 32", "31"],
+                "nic.icrc_check=1": ["nic.icrc_check = 1", "true or false"],
+                "workload.test=tp": ["workload.test", "bw"],
+                "nic.qp_count": ["KEY=VALUE"],
+                "=4": ["KEY=VALUE"],
+            }.items():
+                with self.subTest(command=command, setting=setting):
+                    self.refuse(*command, "--set", setting, says=says)
+
+    def test_profile(self):
+        for command in (("perf",), ("config", "show")):
+            self.refuse(*command, "--profile", "idael", says=["idael", "roce, ideal"])
+
+    def test_parameter_files(self):
+        bad = self.write("bad.toml", "[nic]\nqp_count = 4\npmtu = 100\n")
+        broken = self.write("broken.toml", "[nic]\npmtu = = 4\n")
+        for command in (("perf", "--config"), ("config", "show"), ("run",)):
+            with self.subTest(command=command):
+                self.refuse(*command, bad, says=[f"{bad}:3:", "nic.pmtu = 100"])
+                self.refuse(*command, broken, says=[f"{broken}:2:"])
+                self.refuse(*command, "absent.toml", says=["absent.toml", "No such file"])
+                self.refuse(*command, self.folder, says=[str(self.folder)])
+
+    def test_faults(self):
+        for fault, says in {
+            'link = "nic0-nic1"\nframe = 1\ntype = "drop"\nhow = 3': ["fault.how", "frame, link, type"],
+            'link = "nic0-nic2"\nframe = 1\ntype = "drop"': ["fault.link", '"nic0-nic1", "nic1-nic0"'],
+            'link = "nic0-nic1"\nframe = 1\ntype = "eat"': ["fault.type", '"drop"'],
+            'link = "nic0-nic1"\nframe = 0\ntype = "drop"': ["fault.frame", "from 1"],
+            'link = "nic0-nic1"\nframe = -3\ntype = "drop"': ["fault.frame"],
+            'link = "nic0-nic1"\nframe = "3"\ntype = "drop"': ["fault.frame"],
+            'link = "nic0-nic1"\ntype = "drop"': ["fault.frame"],
+            'frame = 1\ntype = "drop"': ["fault.link"],
+        }.items():
+            with self.subTest(fault=fault):
+                self.refuse_scenario(f"[[fault]]\n{fault}\n", *says)
+        self.refuse_scenario('[fault]\nlink = "nic0-nic1"\n', "[[fault]]")
+        self.refuse_scenario("fault = [1]\n", "[[fault]]")
+        self.refuse_scenario("[faults]\nlink = 1\n", "faults")
+
+    def test_expectations(self):
+        for text, says in {
+            "[expect]\nmesages = 1\n": ["expect.mesages", "messages"],
+            '[expect]\nmessages = "1"\n': ["expect.messages"],
+            "[expect]\nerrors = -1\n": ["expect.errors"],
+            "[expect]\nmemory_equal = 1\n": ["expect.memory_equal", "true or false"],
+            "[expect]\ncounters = 3\n": ["expect.counters"],
+            '[expect.counters]\n"nic0.rx.bth.packets" = 1.5\n': ["expect.counters.nic0.rx.bth.packets"],
+            "expect = 1\n": ["expect"],
+        }.items():
+            with self.subTest(text=text):
+                self.refuse_scenario(text, *says)
+
+    def test_a_counter_that_does_not_exist_fails_the_run(self):
+        text = balboa.scenario({"workload": GOOD, "expect.counters": {}}) + '"nic0.rx.bth.pakets" = 2\n'
+        run = self.balboa("run", self.write("counter.toml", text), "--quiet", code=1)
+        self.assertEqual(run.stderr.count("\n"), 1)
+        self.assertIn("nic0.rx.bth.pakets", run.stderr)
+
+    def test_usage(self):
+        for arguments in (
+            [],
+            ["fly"],
+            ["perf", "--fly"],
+            ["perf", "-s", "-1"],
+            ["perf", "-s", 2**31 + 1],
+            ["perf", "-s", "64k"],
+            ["perf", "-n", "0"],
+            ["perf", "-q", "0"],
+            ["perf", "-t", "0"],
+            ["perf", "-t", "32769"],
+            ["perf", "--op", "read"],
+            ["perf", "--test", "tp"],
+            ["perf", "-a", "-s", "64"],
+            ["perf", "--pcap"],
+            ["run"],
+            ["replay", balboa.SAMPLE],
+            ["config"],
+        ):
+            with self.subTest(arguments=arguments):
+                self.refuse(*arguments)
+
+    def test_more_than_the_nic_holds(self):
+        self.refuse("perf", "-q", 501, says=["workload.qps: 501", "1 to 500"])
+        self.refuse("perf", "--test", "lat", "-q", 2, says=["workload.qps: 2", "1 to 1"])
+        self.refuse("perf", "--test", "lat", "-s", 0, says=["workload.size"])
+        self.refuse("perf", "-m", "1500", says=["nic.pmtu = 1500"])
+
+    def test_what_was_there_before_stays(self):
+        file = self.write("notes.txt", "mine")
+        (self.folder / "mine").mkdir()
+        (self.folder / "mine" / "notes.txt").write_text("mine")
+        for taken in ("notes.txt", "mine"):
+            self.refuse("perf", "-s", 64, "-n", 2, "-o", taken, says=[taken, "not a run folder"])
+        self.assertEqual(file.read_text(), "mine")
+        self.assertEqual((self.folder / "mine" / "notes.txt").read_text(), "mine")
+
+    def test_an_earlier_run_outlives_a_bad_one(self):
+        before = json.dumps(self.simulate("perf", "-s", 64, "-n", 2))
+        self.refuse("perf", "-s", 64, "-n", 2, "-q", 501, "-o", "out")
+        self.refuse("perf", "-o", "out", "--set", "nic.pmtu=1")
+        self.refuse("replay", balboa.SAMPLE, "--as", "10.9.9.9", "-o", "out")
+        self.assertEqual(json.dumps(self.read_json()), before)
+
+
+if __name__ == "__main__":
+    unittest.main()
