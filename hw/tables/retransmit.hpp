@@ -59,6 +59,10 @@ struct Retransmit {
   uint64_t free_entries() const {
     return kListEntries - high_water_.u64() + (free_in_ - free_out_).u64() + spare_.u64();
   }
+  // Packets that are not acknowledged yet.
+  uint64_t held() const {
+    return (sent.v - released.v).u64();
+  }
 #endif
 
  private:
