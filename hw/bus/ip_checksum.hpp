@@ -6,15 +6,16 @@ namespace hw {
 namespace wire {
 
 namespace detail {
-template <int WORD>
+template <int FIRST, int COUNT>
 struct IpWords {
   template <int N>
   static Bits<20> sum(const Bits<N>& frame) {
-    return IpWords<WORD - 1>::sum(frame) + frame.template get<(kIpOffset + 2 * WORD - 2) * 8, 16>().template to<20>();
+    return IpWords<FIRST, COUNT - 1>::sum(frame) +
+           frame.template get<(kIpOffset + 2 * (FIRST + COUNT - 1)) * 8, 16>().template to<20>();
   }
 };
-template <>
-struct IpWords<0> {
+template <int FIRST>
+struct IpWords<FIRST, 0> {
   template <int N>
   static Bits<20> sum(const Bits<N>&) {
     return Bits<20>(0);
@@ -22,15 +23,28 @@ struct IpWords<0> {
 };
 }  // namespace detail
 
-// The one's complement sum over the ten words of the IP header, in network order: all ones when the header's checksum
-// is right; its complement is the checksum when that field is zero. The words are added as they lie in the beat, low
-// byte first: the sum does not depend on the byte order (RFC 1071, 2(B)).
-template <int N>
-inline Bits<16> ip_header_sum(const Bits<N>& frame) {
-  const Bits<20> sum = detail::IpWords<kIpBytes / 2>::sum(frame);
-  const Bits<17> once = sum.template get<0, 16>().template to<17>() + sum.template get<16, 4>().template to<17>();
-  return byte_swap(once.get<0, 16>() + once.get<16, 1>().to<16>());
-}
+// The sum over the ten words of the IP header, in three parts: who has a register behind them halves the path. The
+// words are added as they lie in the beat, low byte first: the sum does not depend on the byte order (RFC 1071, 2(B)).
+struct IpHeaderSum {
+  Bits<20> parts[3];
+
+  template <int N>
+  void start(const Bits<N>& frame) {
+    parts[0] = detail::IpWords<0, 3>::sum(frame);
+    parts[1] = detail::IpWords<3, 3>::sum(frame);
+    parts[2] = detail::IpWords<6, 4>::sum(frame);
+  }
+  Bits<20> total() const { return parts[0] + parts[1] + parts[2]; }
+
+  // The one's complement sum is all ones. With carries of at most 9, it is that only where they fill the word up.
+  bool right() const { return total().get<0, 16>() == ~total().get<16, 4>().to<16>(); }
+
+  // The one's complement sum in network order; its complement is the checksum when that field is zero.
+  Bits<16> folded() const {
+    const Bits<17> once = total().get<0, 16>().to<17>() + total().get<16, 4>().to<17>();
+    return byte_swap(once.get<0, 16>() + once.get<16, 1>().to<16>());
+  }
+};
 
 }  // namespace wire
 }  // namespace hw

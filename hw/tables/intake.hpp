@@ -6,20 +6,22 @@
 namespace hw {
 namespace tables {
 
-template <class Packet, class Control>
+// `Packet` is the token of the stream, or what is known once it has been looked at without its row: then a type that is
+// made from one.
+template <class Packet, class Control, class Token = Packet>
 struct Intake {
   Packet packet;
   Control control;
   Bits<1> has_packet, has_control;
 
   // Called when what was held is done with. Afterwards at most one of the flags is set.
-  void take(hls::stream<Packet>& packets, hls::stream<Control>& controls) {
+  void take(hls::stream<Token>& packets, hls::stream<Control>& controls) {
     const bool packet_waits = !packets.empty();
     const bool control_turn = !controls.empty() && !(packet_waits && !bool(has_packet));
     if (control_turn) {
       control = controls.read();
     } else if (packet_waits) {
-      packet = packets.read();
+      packet = Packet(packets.read());
     }
     has_packet = Bits<1>(packet_waits && !control_turn);
     has_control = Bits<1>(control_turn);

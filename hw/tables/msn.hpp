@@ -40,22 +40,50 @@ struct Msn {
   }
 
  private:
+  struct Message {
+    Bits<64> end;        // host address behind it
+    Bits<32> remaining;  // bytes of it still to come: the next one goes to end - remaining
+  };
   struct Row {
     Bits<24> msn;
     PmtuCode pmtu;
-    Bits<64> end;        // host address behind the running message
-    Bits<32> remaining;  // bytes of it still to come: the next one goes to end - remaining
+    Message message;  // that is running, else of no meaning
     Bits<1> in_message, dead;
   };
-  RamForward<Row, kMaxQps> rows_;
-  Intake<RxChecked, MsnControl> intake_;
+  // A packet and what shows without its row. `adds_up`: its bytes to those of the message that it starts.
+  struct Taken : RxChecked {
+    Bits<1> starts{1}, ends, writes;
+    Bits<1> adds_up;
+    PmtuCode smallest_pmtu;  // that holds its payload
+    Bits<1> full;            // and is filled by it
 
-  void answer(const RxChecked& packet, const Row& row, hls::stream<Placement>& placement, hls::stream<AckToSend>& ack) {
+    Taken() = default;
+    explicit Taken(const RxChecked& packet) : RxChecked(packet) {
+      starts = Bits<1>(wire::starts_message(request.opcode));
+      ends = Bits<1>(wire::ends_message(request.opcode));
+      writes = Bits<1>(wire::is_write(request.opcode));
+      adds_up = Bits<1>(Msn::adds_up(request.payload, request.dma_length, bool(ends)));
+      for (uint64_t code = 0; code < 5; code++)
+        if (pmtu_bytes(PmtuCode(code)).ult(request.payload)) smallest_pmtu = PmtuCode(code + 1);
+      full = Bits<1>(request.payload == pmtu_bytes(smallest_pmtu));
+    }
+  };
+  RamForward<Row, kMaxQps> rows_;
+  Intake<Taken, MsnControl, RxChecked> intake_;
+
+  // A packet that ends its message must bring all that remains, one that does not must leave something.
+  static bool adds_up(const PacketBytes& bytes, const Bits<32>& remaining, bool ends) {
+    const bool large = bool(remaining.get<13, 19>());  // more than any packet brings
+    const PacketBytes small = remaining.get<0, 13>();
+    return ends ? !large && bytes == small : large || bytes.ult(small);
+  }
+
+  void answer(const Taken& packet, const Row& row, hls::stream<Placement>& placement, hls::stream<AckToSend>& ack) {
     const RxRequest& request = packet.request;
     const bool alive = !bool(row.dead);
     const bool in_order = packet.sequence == Bits<2>(kInOrder);
-    const Row next = advanced(row, packet);
-    const Bits<8> nak = bool(packet.nak) ? packet.nak : shape_nak(request, row);
+    const Row next = advanced(row, bool(packet.ends));
+    const Bits<8> nak = bool(packet.nak) ? packet.nak : shape_nak(packet, row);
     const bool keep = alive && in_order && !bool(nak);
 
     placement.write(placed(packet, row, keep));
@@ -70,35 +98,40 @@ struct Msn {
     count(packet, alive, in_order, nak);
   }
 
-  static Row advanced(const Row& row, const RxChecked& packet) {
-    const RxRequest& request = packet.request;
-    const bool starts = wire::starts_message(request.opcode), ends = wire::ends_message(request.opcode);
+  Row advanced(const Row& row, bool ends) {
     Row next = row;
     next.msn = row.msn + Bits<24>(ends);
-    if (starts) next.end = packet.address + request.dma_length.to<64>();
-    next.remaining = (starts ? request.dma_length : row.remaining) - request.payload.to<32>();
+    next.message = message_behind();
     next.in_message = Bits<1>(!ends);
     return next;
   }
 
-  // Opcode sequence (row 26), payload against PMTU (24), payloads against the RETH's length (25). A packet that ends
-  // its message must bring all that remains, one that does not must leave something.
-  static Bits<8> shape_nak(const RxRequest& request, const Row& row) {
-    const bool starts = wire::starts_message(request.opcode), ends = wire::ends_message(request.opcode);
-    const PacketBytes pmtu = pmtu_bytes(row.pmtu);
-    const bool sequence = wire::is_write(request.opcode) && starts != bool(row.in_message);
-    const bool size = ends ? !pmtu.ult(request.payload) : request.payload == pmtu;
-    const Bits<32> before = starts ? request.dma_length : row.remaining;
-    const Bits<32> bytes = request.payload.to<32>();
-    const bool sum = ends ? bytes == before : bytes.ult(before);
+  // Where the message stands behind the packet. The same for control, so that it needs no choice of what to write.
+  Message message_behind() {
+    const Taken& packet = intake_.packet;
+    const bool starts = bool(packet.starts);
+    const Bits<32> before = starts ? packet.request.dma_length : rows_.data().message.remaining;
+    Message next;
+    next.end = starts ? packet.address + packet.request.dma_length.to<64>() : rows_.data().message.end;
+    next.remaining = before - packet.request.payload.to<32>();
+    return next;
+  }
+
+  // Opcode sequence (row 26), payload against PMTU (24), payloads against the RETH's length (25).
+  static Bits<8> shape_nak(const Taken& packet, const Row& row) {
+    const bool starts = bool(packet.starts), ends = bool(packet.ends);
+    const bool sequence = bool(packet.writes) && packet.starts != row.in_message;
+    const bool size = ends ? !row.pmtu.ult(packet.smallest_pmtu)
+                           : bool(packet.full) && row.pmtu == packet.smallest_pmtu;
+    const bool sum = starts ? bool(packet.adds_up) : adds_up(packet.request.payload, row.message.remaining, ends);
     return Bits<8>(sequence && size && sum ? 0 : wire::aeth::kNakInvalidRequest);
   }
 
-  static Placement placed(const RxChecked& packet, const Row& row, bool keep) {
+  static Placement placed(const Taken& packet, const Row& row, bool keep) {
     Placement p;
     p.keep = Bits<1>(keep);
     p.body = packet.request.body;
-    p.address = wire::starts_message(packet.request.opcode) ? packet.address : row.end - row.remaining.to<64>();
+    p.address = bool(packet.starts) ? packet.address : row.message.end - row.message.remaining.to<64>();
     p.bytes = packet.request.payload;
     p.tag = packet.request.tag;
     return p;
@@ -116,7 +149,7 @@ struct Msn {
     return a;
   }
 
-  void count(const RxChecked& packet, bool alive, bool in_order, const Bits<8>& nak) {
+  void count(const Taken& packet, bool alive, bool in_order, const Bits<8>& nak) {
     const bool refused = nak == Bits<8>(wire::aeth::kNakInvalidRequest);
     if (!alive) {
       if (packet.sequence != Bits<2>(kIgnore)) dead_drops.inc();
@@ -124,16 +157,17 @@ struct Msn {
     }
     if (!in_order) return;
     if (refused) invalid_request.inc();
-    if (!refused && wire::starts_message(packet.request.opcode)) rx_write_requests.inc();
+    if (!refused && bool(packet.starts)) rx_write_requests.inc();
     if (bool(nak)) return;
     packets.inc();
-    if (wire::ends_message(packet.request.opcode)) messages.inc();
+    if (bool(packet.ends)) messages.inc();
   }
 
   void configure(const MsnControl& c) {
     Row row;
     row.msn = c.msn;
     row.pmtu = c.pmtu;
+    row.message = message_behind();
     rows_.write(row_of(c.qpn), row);
   }
 };

@@ -38,46 +38,47 @@ struct QpState {
   RamForward<Row, kMaxQps> rows_;
   Intake<RxRequest, QpStateControl> intake_;
 
+  // A QPN without its row number, which is that of the row in any case.
+  static Bits<24 - clog2(kMaxQps)> key_of(const Qpn& qpn) {
+    return qpn.get<clog2(kMaxQps), 24 - clog2(kMaxQps)>();
+  }
+
   RxChecked judge(const RxRequest& request, const Row& row) {
     RxChecked checked;
     checked.request = request;
     checked.expected = row.expected;
     checked.sequence = Bits<2>(kIgnore);
     if (bool(request.drop)) return checked;
-    if (!bool(row.receive) || row.qpn != request.qpn) {
+    if (!bool(row.receive) || key_of(row.qpn) != key_of(request.qpn)) {
       checked.request.drop = DropCode(kDropTransport);
       qp_errors.inc();
       return checked;
     }
-    if (request.psn == row.expected) {
-      in_order(checked, row);
-    } else if (request.psn.before(row.expected)) {
+    const bool in_order = request.psn == row.expected, behind = request.psn.before(row.expected);
+    if (!behind) rows_.write(row_of(request.qpn), after(row, in_order));
+    if (in_order) {
+      checked.sequence = Bits<2>(kInOrder);
+      if (wire::is_write(request.opcode) && !bool(row.remote_write))
+        checked.nak = Bits<8>(wire::aeth::kNakInvalidRequest);
+      return checked;
+    }
+    checked.request.drop = DropCode(kDropSequence);
+    if (behind) {
       checked.sequence = Bits<2>(kDuplicate);
-      checked.request.drop = DropCode(kDropSequence);
       duplicate_request.inc();
     } else {
-      ahead(checked, row);
+      if (!bool(row.nak_sent)) checked.sequence = Bits<2>(kGap);
+      out_of_sequence.inc();
     }
     return checked;
   }
 
-  void in_order(RxChecked& checked, const Row& row) {
-    checked.sequence = Bits<2>(kInOrder);
-    if (wire::is_write(checked.request.opcode) && !bool(row.remote_write))
-      checked.nak = Bits<8>(wire::aeth::kNakInvalidRequest);
+  // The row behind a packet that is in order, or else ahead. Nothing but that one comparison leads to its bits.
+  static Row after(const Row& row, bool in_order) {
     Row next = row;
-    next.expected = row.expected.next();
-    next.nak_sent = Bits<1>(0);
-    rows_.write(row_of(checked.request.qpn), next);
-  }
-
-  void ahead(RxChecked& checked, const Row& row) {
-    if (!bool(row.nak_sent)) checked.sequence = Bits<2>(kGap);
-    checked.request.drop = DropCode(kDropSequence);
-    out_of_sequence.inc();
-    Row next = row;
-    next.nak_sent = Bits<1>(1);
-    rows_.write(row_of(checked.request.qpn), next);
+    if (in_order) next.expected = row.expected.next();
+    next.nak_sent = Bits<1>(!in_order);
+    return next;
   }
 
   void configure(const QpStateControl& c) {

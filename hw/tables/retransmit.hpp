@@ -94,7 +94,7 @@ struct Retransmit {
   };
 
   bool has_entry() const {
-    return bool(spare_) || high_water_ != HighWater(kListEntries);
+    return bool(spare_) || !bool(high_water_.get<clog2(kListEntries), 1>());
   }
   EntryRow take_entry() {
     const EntryRow e = bool(spare_) ? EntryRow(free_.data()) : high_water_.to<clog2(kListEntries)>();

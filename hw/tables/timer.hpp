@@ -1,12 +1,14 @@
 // Time-outs of the queue pairs: 4.096 us * 2^exponent after their start, never early (IBTA 9.7.6.1.3; facts/protocol.md
 // D row 19). A time-out fires once and is stopped by that.
 //
-// Deadlines are absolute cycles. A scan over the rows, one a cycle, runs only when some bound on the deadlines is
-// reached: it fires what has expired and finds the next bound. So a deadline is met within one scan, `qps` cycles and
-// a few, and QPs without a running timer cost nothing. Times are compared modulo 2^48 cycles, half of it to each side.
+// Deadlines are absolute cycles. A scan over the rows runs only when some bound on the deadlines is reached: it fires
+// what has expired and finds the next bound. So a deadline is met within one scan, and QPs without a running timer cost
+// nothing. Times are compared modulo 2^44 cycles, half of it to each side. A comparison takes a cycle of its own: a
+// scan starts in the cycle after its bound is reached, and spends two cycles on a row, 2 `qps` and a few in all.
 //
 // A command is read in c, its time running from there, and written in c + 1. It goes before the scan, which needs the
-// Ram's write port to fire; then the next command waits: one cycle at most, and never for room in `fired`.
+// Ram's write port to fire; then the next command waits: one cycle at most, and never for room in `fired`. The row that
+// is looked at when a command writes it is done with: its deadline is among those started since the scan began.
 #pragma once
 #include "../bus/counter.hpp"
 #include "../bus/ram.hpp"
@@ -25,15 +27,20 @@ struct Timer {
   HW_COUNTERS(expired)
 
   void step(hls::stream<TimerCommand>& in, hls::stream<TimerExpired>& fired) {
-    const bool expires = bool(scanning_) && reached(rows_.data(), now_);
-    const bool may_fire = expires && !fired.full();
+    const bool scanning = bool(scanning_), compared = scanning && bool(compared_), starts_scan = bool(due_);
+    const bool rewritten = bool(pending_) && row_of(command_.qpn) == row_;
+    const bool may_fire = compared && bool(reached_) && !rewritten && !fired.full();
     const bool fires = may_fire && !bool(pending_);
     const bool takes = !in.empty() && !(may_fire && bool(pending_));
-    const bool starts_scan = !bool(scanning_) && due(now_);
+    due_ = Bits<1>(!scanning && !starts_scan && due(now_));
     if (fires) fire(fired);
     if (bool(pending_)) write_command();
-    if (bool(scanning_)) {
-      if (!expires || fires) pass(rows_.data(), expires);
+    if (scanning && (rewritten || fires)) {
+      next_row();
+    } else if (compared && !bool(reached_)) {
+      pass(rows_.data());
+    } else if (scanning && !compared) {
+      compare(rows_.data());
     } else if (starts_scan) {
       start_scan();
     }
@@ -44,7 +51,7 @@ struct Timer {
   }
 
  private:
-  typedef Bits<48> Time;
+  typedef Bits<44> Time;
   struct Row {
     Bits<1> armed;
     Time deadline;
@@ -58,11 +65,13 @@ struct Timer {
   RamForward<Row, kMaxQps> rows_;
   Time now_;
   Bits<1> scanning_, pending_;
-  Row command_;              // to be written when pending
-  QpRow row_;                // the scan looks at it
-  Bound scanned_, started_;  // of the rows that the scan has passed, of those started since it began
+  Bits<1> due_;                 // a scan is to start
+  Row command_;                 // to be written when pending
+  QpRow row_;                   // the scan looks at it
+  Bits<1> compared_, reached_;  // it has been compared with the time: its deadline is reached
+  Bound scanned_, started_;     // of the rows that the scan has passed, of those started since it began
 
-  static bool not_before(const Time& a, const Time& b) { return !bool((a - b).get<47, 1>()); }
+  static bool not_before(const Time& a, const Time& b) { return !bool((a - b).get<43, 1>()); }
   static bool reached(const Row& row, const Time& now) { return bool(row.armed) && not_before(now, row.deadline); }
   bool due(const Time& now) const {
     return (bool(scanned_.any) && not_before(now, scanned_.deadline)) ||
@@ -99,30 +108,46 @@ struct Timer {
     row_ = QpRow(0);
   }
 
-  void pass(const Row& row, bool expires) {
-    if (bool(row.armed) && !expires) lower(scanned_, row.deadline);
+  void compare(const Row& row) {
+    reached_ = Bits<1>(reached(row, now_));
+    compared_ = Bits<1>(1);
+  }
+
+  void pass(const Row& row) {
+    if (bool(row.armed)) lower(scanned_, row.deadline);
+    next_row();
+  }
+
+  void next_row() {
     scanning_ = Bits<1>(row_ != QpRow(params.qps - 1));
     row_ = row_ + QpRow(1);
+    compared_ = Bits<1>(0);
   }
 
 #if !defined(HW_LOWER) && !defined(__SYNTHESIS__)
  public:
   // Until a scan starts, or while it passes rows that do not fire.
   Cycles quiet() const {
-    if (!bool(scanning_)) return until_due();
-    const uint64_t first = row_.u64();
-    uint64_t row = first;
-    while (row < params.qps && !reached(rows_.peek(row), now_ + Time(row - first))) row++;
-    return row - first;
+    if (!bool(scanning_)) return bool(due_) ? 0 : until_due();
+    if (bool(compared_) && bool(reached_)) return 0;
+    Cycles steps = compared_.u64();
+    for (uint64_t row = row_.u64() + steps; row < params.qps; row++, steps += 2)
+      if (reached(rows_.peek(row), now_ + Time(steps))) return steps + 1;
+    return steps;
   }
 
   void skip(Cycles n) {
     while (n > 0) {
       Cycles steps = 1;
-      if (bool(scanning_)) {
-        pass(rows_.peek(row_.u64()), false);
-      } else if (due(now_)) {
+      if (bool(scanning_) && bool(compared_)) {
+        pass(rows_.peek(row_.u64()));
+      } else if (bool(scanning_)) {
+        compare(rows_.peek(row_.u64()));
+      } else if (bool(due_)) {
+        due_ = Bits<1>(0);
         start_scan();
+      } else if (due(now_)) {
+        due_ = Bits<1>(1);
       } else {
         steps = n < until_due() ? n : until_due();
       }

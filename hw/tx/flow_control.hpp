@@ -80,14 +80,15 @@ struct FlowControl {
   enum : uint8_t { kPacket, kAck, kExpired, kControl };
   enum : uint8_t { kTimerKeep, kTimerStart, kTimerStop };
 
-  // In flight are the PSNs from `oldest` to before `next`; `in_flight` is their number, kept to have it early in the
-  // cycle. `asked`: one of those sent since the last release asks for an acknowledgement.
+  // In flight are the PSNs from `oldest` to before `next`; `in_flight` is their number, kept, as is whether
+  // there are `some`, to have it early in the cycle. `asked`: one of those sent since the last release asks for an
+  // acknowledgement.
   struct Row {
     Psn next, oldest;
     Count in_flight;
     Bits<3> retries, retry_count;
     Bits<5> timeout;
-    Bits<1> live, asked;
+    Bits<1> live, asked, some;
   };
   // `covered`: an acknowledgement covers everything before this PSN; a NAK names it, an ACK the one before.
   struct Job {
@@ -150,10 +151,11 @@ struct FlowControl {
     if (dead) return command(work, kListFlush, Count(0));
     if (!room) return;
     command(work, kListSend, Count(0));
-    if (row.in_flight == Count(0)) work.timer = Bits<2>(kTimerStart);
+    if (!bool(row.some)) work.timer = Bits<2>(kTimerStart);
     row.asked = row.asked | packet_.ack_request | Bits<1>(work.last_entry || takes_last_place(row));
     row.next = row.next.next();
     row.in_flight = row.in_flight + Count(1);
+    row.some = Bits<1>(1);
     change_ = Count(1);
     sent_packets.inc();
   }
@@ -200,6 +202,7 @@ struct FlowControl {
     work.timer = Bits<2>(some_left ? kTimerStart : kTimerStop);
     row.oldest = job_.covered;
     row.in_flight = to_count(left_.value());
+    row.some = Bits<1>(some_left);
     row.retries = row.retry_count;
     row.asked = Bits<1>(0);
     change_ = Count(0) - covered;
@@ -221,7 +224,7 @@ struct FlowControl {
   }
 
   void time_out(Work& work) {
-    if (work.row.in_flight == Count(0)) return;
+    if (!bool(work.row.some)) return;
     local_ack_timeout_err.inc();
     retry(work, true);
   }
@@ -246,14 +249,14 @@ struct FlowControl {
     change_ = Count(0) - row.in_flight;
     row.in_flight = Count(0);
     row.oldest = row.next;
-    row.live = row.asked = Bits<1>(0);
+    row.live = row.asked = row.some = Bits<1>(0);
   }
 
   // What is left of the QP's last life is flushed in the first step.
   void set_row(Work& work) {
     Row& row = work.row;
     if (step_ == Bits<2>(0)) {
-      if (row.in_flight != Count(0)) abort(work, Bits<4>(kFlushed));
+      if (bool(row.some)) abort(work, Bits<4>(kFlushed));
       return;
     }
     command(work, kListOpen, Count(0));

@@ -25,7 +25,9 @@ struct Ip {
     wire::store<wire::ip::Protocol>(h.bytes, Bits<8>(wire::ip::kUdp));
     wire::store<wire::ip::Source>(h.bytes, h.routed.route.source_ip);
     wire::store<wire::ip::Destination>(h.bytes, h.routed.route.destination_ip);
-    wire::store<wire::ip::Checksum>(h.bytes, ~wire::ip_header_sum(h.bytes));
+    wire::IpHeaderSum sum;
+    sum.start(h.bytes);
+    wire::store<wire::ip::Checksum>(h.bytes, ~sum.folded());
     out.write(h);
   }
 

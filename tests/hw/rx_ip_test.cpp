@@ -9,8 +9,10 @@ using hw::RxHeader;
 using test::Bytes;
 using test::Packet;
 
+constexpr unsigned kHeld = 1;  // cycles: between the two halves of the checksum
+
 uint64_t drop_of(hw::rx::Ip& stage, const Bytes& frame) {
-  return test::one_through<RxHeader>(stage, test::rx_header(frame)).drop.u64();
+  return test::one_through<RxHeader>(stage, test::rx_header(frame), kHeld).drop.u64();
 }
 
 TEST(RxIp, KeepsAGoodHeaderAndPassesEverythingElseOn) {
@@ -18,7 +20,7 @@ TEST(RxIp, KeepsAGoodHeaderAndPassesEverythingElseOn) {
   const Bytes frame = Packet().frame();
   RxHeader h = test::rx_header(frame, 77);
   h.tag.id = 5;
-  const RxHeader out = test::one_through<RxHeader>(stage, h);
+  const RxHeader out = test::one_through<RxHeader>(stage, h, kHeld);
   EXPECT_EQ(out.drop.u64(), hw::kKeep);
   EXPECT_EQ(out.bytes, h.bytes);
   EXPECT_EQ(out.payload.u64(), 77u);
@@ -88,7 +90,7 @@ TEST(RxIp, AnEarlierVerdictStaysAndIsNotCountedAgain) {
   frame[24] ^= 1;
   RxHeader h = test::rx_header(frame);
   h.drop = hw::DropCode(hw::kDropAccess);
-  EXPECT_EQ(test::one_through<RxHeader>(stage, h).drop.u64(), hw::kDropAccess);
+  EXPECT_EQ(test::one_through<RxHeader>(stage, h, kHeld).drop.u64(), hw::kDropAccess);
   EXPECT_EQ(stage.ip_errors.v.u64(), 0u);
 }
 
@@ -98,7 +100,7 @@ TEST(RxIp, OneHeaderACycleAndNoneLostInStalls) {
   for (int i = 0; i < 300; i++) headers.push_back(test::rx_header(test::any_packet(random).frame()));
   for (unsigned percent : {100u, 60u, 20u}) {
     hw::rx::Ip stage;
-    const auto out = test::through<RxHeader>(stage, headers, percent);
+    const auto out = test::through<RxHeader>(stage, headers, percent, kHeld);
     for (size_t i = 0; i < headers.size(); i++) EXPECT_EQ(out[i].bytes, headers[i].bytes);
   }
 }

@@ -42,8 +42,8 @@ struct Timed {
   void step() { timer.step(in, fired); }
 };
 
-// Checks each expiry as it leaves against the deadlines in plain integers; `late` counts the cycles that commands took
-// the write port and that the output was full, by which a scan may be longer.
+// Checks each expiry as it leaves against the deadlines in plain integers; `delays_` counts the cycles by which commands
+// and a full output may make a scan longer.
 struct Deadlines {
   explicit Deadlines(const std::vector<TimerCommand>& commands, uint32_t unit) : commands_(commands), unit_(unit) {}
 
@@ -66,7 +66,7 @@ struct Deadlines {
     ASSERT_TRUE(running_.count(qpn)) << "fired without a start: " << qpn;
     const Running& r = running_[qpn];
     EXPECT_GE(now, r.deadline) << "early";
-    EXPECT_LE(now, r.deadline + scan + (delays_ - r.delays)) << "late";
+    EXPECT_LE(now, r.deadline + 2 + 2 * scan + (delays_ - r.delays)) << "late";
     running_.erase(qpn);
     fired++;
   }
@@ -113,8 +113,8 @@ TEST(Timer, OneTimeoutFiresInTheExactCycle) {
       bench.run(400, [&] { t.step(); });
       ASSERT_EQ(sink.tokens.size(), 1u);
       EXPECT_EQ(sink.tokens[0].qpn.u64(), qpn);
-      // The scan begins in the cycle of the deadline and looks at row i in the (1 + i)th cycle after it.
-      EXPECT_EQ(sink.cycles[0] - 1, 1 + (Cycles(4) << exponent) + 1 + qpn);
+      // The scan begins in the cycle after the deadline and compares row i in the (1 + 2i)th cycle after that.
+      EXPECT_EQ(sink.cycles[0] - 1, 1 + (Cycles(4) << exponent) + 3 + 2 * qpn);
     }
   }
 }
@@ -122,9 +122,9 @@ TEST(Timer, OneTimeoutFiresInTheExactCycle) {
 TEST(Timer, WhatHasExpiredCausesNoFurtherScan) {
   test::Bench bench;
   Timed t(16, 4);
-  t.in.write(start(3, 1));  // taken in cycle 1, due in 9, scanned until 25
+  t.in.write(start(3, 1));  // taken in cycle 1, due in 9, scanned until 42
   test::Sink<TimerExpired> sink(bench, t.fired);
-  bench.run(26, [&] { t.step(); });
+  bench.run(43, [&] { t.step(); });
   EXPECT_EQ(sink.tokens.size(), 1u);
   EXPECT_EQ(t.timer.quiet(), hw::kForever);
 }

@@ -5,9 +5,10 @@
 namespace test {
 
 // Every token must come out. With ports that never stall (percent = 100) the stage must take one token a cycle and
-// offer it in the next one.
+// offer it in the next one, or in the one after `held` cycles more inside of it.
 template <class Out, class In, class Stage>
-std::vector<Out> through(Stage& stage, const std::vector<In>& tokens, unsigned percent = 100) {
+std::vector<Out> through(Stage& stage, const std::vector<In>& tokens, unsigned percent = 100,
+                         unsigned held = 0) {
   Bench bench;
   hls::stream<In> in;
   hls::stream<Out> out;
@@ -19,13 +20,13 @@ std::vector<Out> through(Stage& stage, const std::vector<In>& tokens, unsigned p
     bench.tick([&] { stage.step(in, out); });
   }
   EXPECT_EQ(sink.tokens.size(), tokens.size());
-  for (size_t i = 0; percent == 100 && i < sink.cycles.size(); i++) EXPECT_EQ(sink.cycles[i], i + 2);
+  for (size_t i = 0; percent == 100 && i < sink.cycles.size(); i++) EXPECT_EQ(sink.cycles[i], i + 2 + held);
   return sink.tokens;
 }
 
 template <class Out, class In, class Stage>
-Out one_through(Stage& stage, const In& token) {
-  return through<Out>(stage, std::vector<In>{token}).at(0);
+Out one_through(Stage& stage, const In& token, unsigned held = 0) {
+  return through<Out>(stage, std::vector<In>{token}, 100, held).at(0);
 }
 
 }  // namespace test
