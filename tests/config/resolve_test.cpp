@@ -59,10 +59,10 @@ TEST_F(Resolve, TheFileMayNameItsProfileAndTheCommandLineWins) {
 }
 
 TEST_F(Resolve, OtherSectionsAreSomebodyElses) {
-  ConfigSource source = file("[workload]\nanything = 1\n[nic]\nqp_count = 2\n");
+  ConfigSource source = file("[elsewhere]\nanything = 1\n[nic]\nqp_count = 2\n");
   EXPECT_EQ(error_of(source).substr((folder_ / "").string().size()),
-            "nic.toml:1:2: workload: unknown key; balboa config schema lists all");
-  source.other_sections = {"workload"};
+            "nic.toml:1:2: elsewhere: unknown key; balboa config schema lists all");
+  source.other_sections = {"elsewhere"};
   EXPECT_EQ(resolve(source).nic.qp_count, 2u);
 }
 
@@ -129,7 +129,7 @@ TEST(Setting, TextNeedsNoQuotes) {
   EXPECT_THROW(apply_setting(schema, "a.mode=slower"), InputError);
 }
 
-// A profile names every parameter but those of `sim`: a new parameter, or a changed default, leaves no profile behind.
+// A profile names every parameter but those of `sim` and `workload`: a new parameter, or a changed default, leaves no profile behind.
 TEST(Profiles, AreComplete) {
   Config config;
   Schema schema;
@@ -137,7 +137,8 @@ TEST(Profiles, AreComplete) {
   for (const Profile& profile : profiles()) {
     const toml::table table = parse_toml(profile.toml, profile.name);
     for (const Parameter& parameter : schema.parameters()) {
-      const bool of_the_run = parameter.key.compare(0, 4, "sim.") == 0;
+      const std::string group = parameter.key.substr(0, parameter.key.find('.'));
+      const bool of_the_run = group == "sim" || group == "workload";
       EXPECT_EQ(bool(table.at_path(parameter.key)), !of_the_run) << profile.name << " " << parameter.key;
     }
   }

@@ -8,6 +8,7 @@ import unittest
 import balboa
 
 LINE_GBPS = 100
+CLOCK_PERIOD_PS = 4000
 OVERHEAD_BYTES = 14 + 20 + 8 + 12 + 4 + 24
 RETH_BYTES = 16
 
@@ -25,7 +26,9 @@ class Throughput(balboa.Case):
         self.assertGreaterEqual(result["steady_messages"], 1000)
         self.assertTrue(result["memory_equal"])
         rate = result["steady_messages_per_s"]
-        self.assertLessEqual(rate, ceiling_messages_per_s(size, pmtu))
+        # Completions are seen at the edges of the host's clock, so that the time between two may be one period short.
+        longest_s = (result["steady_ps"] + CLOCK_PERIOD_PS) / 1e12
+        self.assertLessEqual(result["steady_messages"] / longest_s, ceiling_messages_per_s(size, pmtu))
         self.assertAlmostEqual(result["steady_gbps"], rate * size * 8e-9, places=6)
         return result
 
