@@ -5,7 +5,7 @@
 
 namespace sim {
 
-/// A named set of all parameters but those of `sim`, which are the run's own.
+/// A named set of all parameters but those of `sim` and `workload`, which are the run's own.
 struct Profile {
   std::string name;
   std::string toml;
