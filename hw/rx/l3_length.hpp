@@ -28,8 +28,10 @@ struct L3Length {
     }
     const bool first = !bool(inside_);
     const bool lies = first && !consistent(x.data);
-    const Length left = first ? frame_length(x.data) : left_;
-    const Length bytes = x.bytes.template to<kLengthBits>();
+    // Of the IP packet; a first beat too short for the Ethernet header holds no consistent length either.
+    const Length left = first ? wire::load<wire::ip::TotalLength>(x.data).template to<kLengthBits>() : left_;
+    const Length before(first ? uint64_t(wire::kEthernetBytes) : 0);
+    const Length bytes = x.bytes.template to<kLengthBits>() - before;
     const bool complete = !bytes.ult(left);
     const bool ends = lies || complete || bool(x.last);
     const bool wrong = ends && (lies || !complete);
@@ -38,7 +40,7 @@ struct L3Length {
     y.last = Bits<1>(ends);
     y.bad = Bits<1>(wrong) | (x.bad & x.last);
     if (complete && !lies) {
-      y.bytes = left.template to<kCountBits>();
+      y.bytes = (before + left).template to<kCountBits>();
       y.data = keep_bytes(x.data, y.bytes);
     }
     out.write(y);
@@ -57,20 +59,28 @@ struct L3Length {
   Bits<1> inside_, swallow_;
   Length left_;  // bytes of the packet that have not come yet
 
-  static Length frame_length(const Bits<W>& header) {
-    return wire::load<wire::ip::TotalLength>(header).template to<kLengthBits>() + Length(wire::kEthernetBytes);
-  }
-
-  // Payload and pad fill whole words (IBTA 9.2.3), as all headers do, so a datagram does too.
+  // Payload and pad fill whole words (IBTA 9.2.3), as all headers do, so a datagram does too: where there is payload,
+  // there is room for the pad.
   static bool consistent(const Bits<W>& header) {
     const Bits<16> total = wire::load<wire::ip::TotalLength>(header);
     const Bits<8> opcode = wire::load<wire::bth::Opcode>(header);
-    const Bits<16> headers = wire::extended_bytes(opcode).template to<16>() + Bits<16>(wire::kMinDatagramBytes);
-    const Bits<16> payload_and_pad = total - headers;
-    const Bits<16> pad = wire::load<wire::bth::Flags>(header).template get<4, 2>().template to<16>();
-    return wire::load<wire::udp::Length>(header) == total - Bits<16>(wire::kIpBytes) && !total.ult(headers) &&
-           !Bits<16>(kMaxDatagramBytes).ult(total) && !bool(total.template get<0, 2>()) && !payload_and_pad.ult(pad) &&
-           !(wire::is(opcode, wire::kAcknowledge) && bool(payload_and_pad));
+    const bool reth = wire::has_reth(opcode), ack = wire::has_aeth(opcode);
+    const bool room = reth ? holds<wire::kRethBytes>(total) : ack ? holds<wire::kAethBytes>(total) : holds<0>(total);
+    const bool bare = reth ? fits<wire::kRethBytes>(total) : ack ? fits<wire::kAethBytes>(total) : fits<0>(total);
+    const bool pad = bool(wire::load<wire::bth::Flags>(header).template get<4, 2>());
+    return wire::load<wire::udp::Length>(header) == total - Bits<16>(wire::kIpBytes) && room &&
+           !Bits<16>(kMaxDatagramBytes).ult(total) && !bool(total.template get<0, 2>()) && !(bare && pad) &&
+           !(ack && !bare);
+  }
+
+  // A datagram with EXTENDED bytes of extended header: long enough for its headers, or just as long.
+  template <int EXTENDED>
+  static bool holds(const Bits<16>& total) {
+    return !total.ult(Bits<16>(wire::kMinDatagramBytes + EXTENDED));
+  }
+  template <int EXTENDED>
+  static bool fits(const Bits<16>& total) {
+    return total == Bits<16>(wire::kMinDatagramBytes + EXTENDED);
   }
 };
 
