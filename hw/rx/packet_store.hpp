@@ -22,6 +22,7 @@ struct PacketStore {
   HW_COUNTERS(stored, dropped, fullest)
 
   void step(hls::stream<Beat<W>>& in, hls::stream<Beat<W>>& out) {
+    measure();
     forward(out);  // before accept: a commit shows in the next cycle
     accept(in);
   }
@@ -81,8 +82,12 @@ struct PacketStore {
   void count(bool last, bool lost) {
     if (last && lost) dropped.inc();
     if (last && !lost) stored.inc();
-    const Bits<32> held = (write_ - read_).template to<32>();
-    if (fullest.v.ult(held)) fullest.v = held;
+  }
+
+  // What the last step left behind: it is followed by this one whenever it took a beat.
+  void measure() {
+    const Pointer held = write_ - read_;
+    if (fullest.v.to<clog2(kStoreBeats) + 1>().ult(held)) fullest.v = held.template to<32>();
   }
 };
 
