@@ -37,6 +37,7 @@ struct WorkQueue {
     if (in.empty()) return;
     wqe_ = in.read();
     remaining_ = wqe_.length;
+    sent_ = Bits<32>(0);
     first_ = Bits<1>(1);
     until_ack_ = Bits<16>(params.ack_interval);
     pmtu_.request(row_of(wqe_.qpn));
@@ -51,7 +52,7 @@ struct WorkQueue {
         Bits<8>(first ? (last ? wire::kWriteOnly : wire::kWriteFirst) : (last ? wire::kWriteLast : wire::kWriteMiddle));
     p.qpn = wqe_.qpn;
     p.ack_request = Bits<1>(last || until_ack_ == Bits<16>(1));
-    p.local_address = wqe_.local_address;
+    p.local_address = wqe_.local_address + sent_.to<64>();
     p.remote_address = wqe_.remote_address;
     p.rkey = wqe_.rkey;
     p.dma_length = wqe_.length;
@@ -64,15 +65,15 @@ struct WorkQueue {
     if (last) return;
     first_ = Bits<1>(0);
     remaining_ = remaining_ - pmtu.to<32>();
-    wqe_.local_address = wqe_.local_address + pmtu.to<64>();
+    sent_ = sent_ + pmtu.to<32>();
     until_ack_ = until_ack_ == Bits<16>(1) ? Bits<16>(params.ack_interval) : until_ack_ - Bits<16>(1);
   }
 
   Ram<PmtuCode, kMaxQps> pmtu_;
   Bits<1> busy_, first_;
-  Wqe wqe_;             // its local address moves on with each packet
-  Bits<32> remaining_;  // bytes
-  Bits<16> until_ack_;  // packets
+  Wqe wqe_;
+  Bits<32> remaining_, sent_;  // bytes
+  Bits<16> until_ack_;         // packets
 };
 
 }  // namespace tx
