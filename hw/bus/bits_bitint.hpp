@@ -4,6 +4,19 @@
 
 namespace hw {
 
+// Folds a value upon itself, half by half.
+template <int N>
+struct Parity {
+  static constexpr unsigned _BitInt(1) of(unsigned _BitInt(N) x) {
+    typedef unsigned _BitInt((N + 1) / 2) Half;
+    return Parity<(N + 1) / 2>::of(Half(Half(x) ^ Half(x >> ((N + 1) / 2))));
+  }
+};
+template <>
+struct Parity<1> {
+  static constexpr unsigned _BitInt(1) of(unsigned _BitInt(1) x) { return x; }
+};
+
 template <int N>
 struct Bits {
   typedef unsigned _BitInt(N) Word;
@@ -72,10 +85,7 @@ struct Bits {
   explicit constexpr operator bool() const { return v != 0; }
   constexpr bool ult(const Bits& o) const { return v < o.v; }
   constexpr Bits<1> parity() const {
-    Word x = v;
-#pragma clang loop unroll(full)
-    for (int k = 1; k < N; k *= 2) x = Word(x ^ Word(x >> k));
-    return Bits<1>::of(typename Bits<1>::Word(x));
+    return Bits<1>::of(Parity<N>::of(v));
   }
   constexpr Bits reversed_bytes() const {
     static_assert(N % 8 == 0 && N <= 64, "reversed_bytes: whole bytes, at most 64 bits");
