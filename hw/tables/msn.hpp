@@ -30,6 +30,7 @@ struct Msn {
 
   void step(hls::stream<RxChecked>& in, hls::stream<MsnControl>& control, hls::stream<Placement>& placement,
             hls::stream<AckToSend>& ack) {
+    count();
     if (bool(intake_.has_packet)) {
       if (placement.full() || ack.full()) return;
       answer(intake_.packet, rows_.data(), placement, ack);
@@ -71,6 +72,12 @@ struct Msn {
   RamForward<Row, kMaxQps> rows_;
   Intake<Taken, MsnControl, RxChecked> intake_;
 
+  struct Outcome {
+    Bits<1> answered, alive, shaped, starts, ends;
+    Bits<2> sequence;
+    Bits<8> nak;
+  } outcome_;
+
   // A packet that ends its message must bring all that remains, one that does not must leave something.
   static bool adds_up(const PacketBytes& bytes, const Bits<32>& remaining, bool ends) {
     const bool large = bool(remaining.get<13, 19>());  // more than any packet brings
@@ -83,8 +90,9 @@ struct Msn {
     const bool alive = !bool(row.dead);
     const bool in_order = packet.sequence == Bits<2>(kInOrder);
     const Row next = advanced(row, bool(packet.ends));
-    const Bits<8> nak = bool(packet.nak) ? packet.nak : shape_nak(packet, row);
-    const bool keep = alive && in_order && !bool(nak);
+    const bool shaped = well_shaped(packet, row);
+    const Bits<8> nak = bool(packet.nak) ? packet.nak : Bits<8>(shaped ? 0 : wire::aeth::kNakInvalidRequest);
+    const bool keep = alive && in_order && !bool(packet.nak) && shaped;
 
     placement.write(placed(packet, row, keep));
     const bool asked = bool(request.ack_request) || params.ack_every_packet != 0;
@@ -95,7 +103,13 @@ struct Msn {
       written.dead = Bits<1>(!keep);
       rows_.write(row_of(request.qpn), written);
     }
-    count(packet, alive, in_order, nak);
+    outcome_.answered = Bits<1>(1);
+    outcome_.alive = Bits<1>(alive);
+    outcome_.shaped = Bits<1>(shaped);
+    outcome_.starts = packet.starts;
+    outcome_.ends = packet.ends;
+    outcome_.sequence = packet.sequence;
+    outcome_.nak = packet.nak;
   }
 
   Row advanced(const Row& row, bool ends) {
@@ -118,13 +132,13 @@ struct Msn {
   }
 
   // Opcode sequence (row 26), payload against PMTU (24), payloads against the RETH's length (25).
-  static Bits<8> shape_nak(const Taken& packet, const Row& row) {
+  static bool well_shaped(const Taken& packet, const Row& row) {
     const bool starts = bool(packet.starts), ends = bool(packet.ends);
     const bool sequence = bool(packet.writes) && packet.starts != row.in_message;
     const bool size = ends ? !row.pmtu.ult(packet.smallest_pmtu)
                            : bool(packet.full) && row.pmtu == packet.smallest_pmtu;
     const bool sum = starts ? bool(packet.adds_up) : adds_up(packet.request.payload, row.message.remaining, ends);
-    return Bits<8>(sequence && size && sum ? 0 : wire::aeth::kNakInvalidRequest);
+    return sequence && size && sum;
   }
 
   static Placement placed(const Taken& packet, const Row& row, bool keep) {
@@ -149,18 +163,22 @@ struct Msn {
     return a;
   }
 
-  void count(const Taken& packet, bool alive, bool in_order, const Bits<8>& nak) {
-    const bool refused = nak == Bits<8>(wire::aeth::kNakInvalidRequest);
-    if (!alive) {
-      if (packet.sequence != Bits<2>(kIgnore)) dead_drops.inc();
+  // Counts what the last step decided, which keeps the counters out of its path.
+  void count() {
+    const Outcome o = outcome_;
+    outcome_.answered = Bits<1>(0);
+    if (!bool(o.answered)) return;
+    if (!bool(o.alive)) {
+      if (o.sequence != Bits<2>(kIgnore)) dead_drops.inc();
       return;
     }
-    if (!in_order) return;
+    if (o.sequence != Bits<2>(kInOrder)) return;
+    const bool refused = bool(o.nak) ? o.nak == Bits<8>(wire::aeth::kNakInvalidRequest) : !bool(o.shaped);
     if (refused) invalid_request.inc();
-    if (!refused && bool(packet.starts)) rx_write_requests.inc();
-    if (bool(nak)) return;
+    if (!refused && bool(o.starts)) rx_write_requests.inc();
+    if (bool(o.nak) || !bool(o.shaped)) return;
     packets.inc();
-    if (bool(packet.ends)) messages.inc();
+    if (bool(o.ends)) messages.inc();
   }
 
   void configure(const MsnControl& c) {
