@@ -10,8 +10,8 @@ say "building in build/"
 build_in build
 
 cd "$root"
-say "a WRITE sweep: build/balboa perf --op write -a -n 1000 -o out/write_sweep"
-build/balboa perf --op write -a -n 1000 -o out/write_sweep
+say "a WRITE sweep: build/balboa perf --op write -a -n 200 -o out/write_sweep"
+build/balboa perf --op write -a -n 200 -o out/write_sweep
 
 say "a real capture: build/balboa replay traces/samples/pt_write_bw.pcap --as 10.77.0.1 -o out/replay"
 build/balboa replay traces/samples/pt_write_bw.pcap --as 10.77.0.1 -o out/replay

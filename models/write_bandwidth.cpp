@@ -78,7 +78,8 @@ bool WriteBandwidth::post() {
   wr.rkey = rkey_;
   if (initiator_.device.post_send(q.number, wr) != 0)
     throw VerbsError("write_bandwidth: the send queue refused a write");
-  if (outstanding_++ == 0 && completions_.empty()) first_post_ = cpu_.now();
+  posts_.push_back(cpu_.now());
+  outstanding_++;
   q.posted++;
   next_ = (next_ + 1) % qps_.size();
   return true;

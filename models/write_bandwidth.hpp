@@ -41,9 +41,9 @@ class WriteBandwidth {
   // The target's memory equals the source, and every message completed well. For after the run.
   bool verify();
 
-  // When the CPU saw each completion, in order; first_post: when it rang the first doorbell.
+  // When the CPU rang each doorbell, and when it saw each completion, each in order.
+  const std::vector<hw::Picoseconds>& posts() const { return posts_; }
   const std::vector<hw::Picoseconds>& completions() const { return completions_; }
-  hw::Picoseconds first_post() const { return first_post_; }
   uint64_t errors() const { return errors_; }
   ibv_wc_status first_error() const { return first_error_; }
   // Gb/s of payload between the completions at 10 % and at 90 % of the messages after the warm-up; 0 when there are
@@ -75,8 +75,7 @@ class WriteBandwidth {
   size_t next_ = 0;  // QP whose turn it is
   uint64_t outstanding_ = 0, errors_ = 0;
   ibv_wc_status first_error_ = IBV_WC_SUCCESS;
-  hw::Picoseconds first_post_ = 0;
-  std::vector<hw::Picoseconds> completions_;
+  std::vector<hw::Picoseconds> posts_, completions_;
 };
 
 }  // namespace models

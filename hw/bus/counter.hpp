@@ -21,6 +21,7 @@ struct Counter {
 struct Counter {
   Bits<32> v;
   void inc() { v = v + Bits<32>(1); }
+  void settle() {}
 };
 #endif
 

@@ -63,6 +63,7 @@ int replay_command(const ReplayOptions& o) {
   for (const std::string& line : r.outcome.problems) fmt::print(stderr, "balboa: {}\n", line);
   if (folder) {
     const double wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    folder->write("counters.txt", counters_text("nic0", r.counters));
     folder->write("result.json", to_text(result));
     folder->write("host.json", to_text(host_report(
                                    wall_s, hw::Clock(config.nic.clock_hz).edge_at_or_after(r.outcome.end),

@@ -45,6 +45,13 @@ struct HasCounters<S, std::void_t<decltype(std::declval<S&>().visit_counters(std
 
 }  // namespace detail
 
+// "nic0.rx.bth.packets 12", a counter a line.
+inline std::string counters_text(const std::string& node, const std::vector<CounterValue>& counters) {
+  std::string text;
+  for (const CounterValue& c : counters) text += node + "." + c.name + " " + std::to_string(c.value) + "\n";
+  return text;
+}
+
 template <class S>
 std::vector<CounterValue> counters_of(S& stage) {
   detail::CounterCollector collector;

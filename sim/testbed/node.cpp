@@ -11,6 +11,8 @@ namespace sim {
 
 namespace {
 
+constexpr hw::Picoseconds kTimeoutUnit = 4096000;  // IBTA 9.7.6.1.3
+
 DomainOptions domain_options(const SimConfig& config, const std::string& name) {
   DomainOptions o;
   o.every_cycle = config.every_cycle;
@@ -99,6 +101,7 @@ class NodeOf : public Node {
     nic_.flow_control.params.window_packets = c.window_packets;
     nic_.flow_control.params.entries = c.retransmit_entries;
     nic_.timer.params.qps = c.qp_count;
+    nic_.timer.params.unit_cycles = uint32_t(hw::Clock(c.clock_hz).edge_at_or_after(kTimeoutUnit));
     nic_.tx_bth.params.partition_key = c.partition_key;
     nic_.tx_bth.params.migreq = c.migreq;
     nic_.tx_ip.params.tos = c.tos;

@@ -48,16 +48,30 @@ class LatencyActivity : public Activity {
   const models::WriteLatency& w_;
 };
 
-void find_rates(const std::vector<hw::Picoseconds>& completions, WorkloadResult& r) {
+// The fastest that any 1, 2, 4, ... messages in a row were, from the first one's post to the last one's completion: what
+// perftest calls the peak.
+void find_peak(const std::vector<hw::Picoseconds>& posts, WorkloadResult& r,
+               const std::vector<hw::Picoseconds>& completions) {
+  for (size_t count = 1; count <= completions.size(); count *= 2)
+    for (size_t first = 0; first + count <= completions.size(); first++) {
+      const hw::Picoseconds time = completions[first + count - 1] - posts[first];
+      const bool faster = r.peak_messages == 0 || double(count) * double(r.peak_time) > double(r.peak_messages) * double(time);
+      if (!faster) continue;
+      r.peak_messages = count;
+      r.peak_time = time;
+    }
+}
+
+void find_rates(const models::WriteBandwidth& workload, WorkloadResult& r) {
+  const std::vector<hw::Picoseconds>& completions = workload.completions();
   if (completions.empty()) return;
-  const size_t n = completions.size();
+  const size_t n = completions.size(), first = n / 10, last = n - 1 - n / 10;
+  r.first_post = workload.posts().front();
   r.last_completion = completions.back();
-  const size_t first = n / 10, last = n - 1 - n / 10, tenth = std::max<size_t>(1, n / 10);
   r.steady_first = completions[first];
   r.steady_last = completions[last];
   r.steady_messages = last - first;
-  r.best_tenth = r.last_completion - r.first_post;
-  for (size_t i = tenth; i < n; i++) r.best_tenth = std::min(r.best_tenth, completions[i] - completions[i - tenth]);
+  find_peak(workload.posts(), r, completions);
 }
 
 void run_bandwidth(const Config& config, Testbed& bed, const WorkloadRun& run, WorkloadResult& r) {
@@ -76,9 +90,8 @@ void run_bandwidth(const Config& config, Testbed& bed, const WorkloadRun& run, W
   r.messages = workload.completions().size();
   r.errors = workload.errors();
   if (r.errors != 0) r.first_error = models::name_of(workload.first_error());
-  r.first_post = workload.first_post();
   r.memory_equal = workload.verify();
-  find_rates(workload.completions(), r);
+  find_rates(workload, r);
 }
 
 void run_latency(const Config& config, Testbed& bed, const WorkloadRun& run, WorkloadResult& r) {
@@ -156,7 +169,7 @@ BandwidthRow bandwidth_row_of(const WorkloadConfig& spec, const WorkloadResult& 
   row.bytes = spec.size_bytes;
   row.iterations = spec.iterations;
   row.average_bytes_per_s = per_second(r.messages * spec.size_bytes, time);
-  row.peak_bytes_per_s = per_second(std::max<uint64_t>(1, r.messages / 10) * spec.size_bytes, r.best_tenth);
+  row.peak_bytes_per_s = per_second(r.peak_messages * spec.size_bytes, r.peak_time);
   row.messages_per_s = per_second(r.messages, time);
   return row;
 }
@@ -217,8 +230,7 @@ nlohmann::ordered_json to_json(const WorkloadConfig& spec, const WorkloadResult&
 
 std::string counters_text(const WorkloadResult& r) {
   std::string text;
-  for (const auto& node : r.counters)
-    for (const CounterValue& c : node.second) text += fmt::format("{}.{} {}\n", node.first, c.name, c.value);
+  for (const auto& node : r.counters) text += counters_text(node.first, node.second);
   return text;
 }
 

@@ -19,7 +19,8 @@ struct WorkloadResult {
   hw::Picoseconds first_post = 0, last_completion = 0;
   hw::Picoseconds steady_first = 0, steady_last = 0;  // completions at 10 % and 90 % of the messages
   uint64_t steady_messages = 0;                       // between them
-  hw::Picoseconds best_tenth = 0;                     // shortest time that a tenth of the messages took
+  uint64_t peak_messages = 0;                         // the fastest messages in a row, and the time they took
+  hw::Picoseconds peak_time = 0;
   std::vector<hw::Picoseconds> samples;               // latency test: half of each round trip, sorted
   std::vector<PerftestAddress> addresses;
   std::vector<std::pair<std::string, std::vector<CounterValue>>> counters;  // by node

@@ -205,7 +205,7 @@ TEST(WriteBandwidth, PostCostBoundsTheRate) {
     // The CPU is never idle, and clock edges cost it nothing.
     const double end = double(run.completions().back());
     EXPECT_NEAR(end, 1000 * 150000 + 408000, 4000);
-    EXPECT_EQ(run.first_post(), 152000u);  // the first edge after the cost
+    EXPECT_EQ(run.posts().front(), 152000u);  // the first edge after the cost
     if (first.empty()) first = run.completions();
     EXPECT_EQ(run.completions(), first);
   }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "bits_driver.hpp"
+#include "hw/synth/tops.hpp"
 #include "hw/bus/psn.hpp"
 #include "hw/rx/ethernet.hpp"
 #include "hw/rx/icrc_check.hpp"
@@ -98,8 +99,9 @@ Beats<W> pass(Stage& stage, const Beats<W>& beats) {
   vocabulary::Drain<hw::Beat<W>> out;
   in.tokens.assign(beats.begin(), beats.end());
   for (size_t i = 0; i < 2 * beats.size(); i++) {
-    vocabulary::step([&] { stage.step(in.stream, out.stream); }, in, out);
+    vocabulary::step([&] { hw::synth::step(stage, in.stream, out.stream); }, in, out);
   }
+  hw::synth::settle_counters(stage, 0);
   return out.tokens;
 }
 
@@ -114,8 +116,9 @@ void print_stages(std::mt19937_64& random) {
     in.tokens.push_back(random_beat<W>(random, i == 0 || bool(in.tokens.back().last)));
   }
   for (int i = 0; i < kBeats; i++) {
-    vocabulary::step([&] { ethernet.step(in.stream, roce.stream, host.stream); }, in, roce, host);
+    vocabulary::step([&] { hw::synth::step(ethernet, in.stream, roce.stream, host.stream); }, in, roce, host);
   }
+  hw::synth::settle_counters(ethernet, 0);
   print_beats<W>("host", host.tokens);
   print("roce_frames", W, ethernet.roce_frames.v);
 
