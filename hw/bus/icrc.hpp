@@ -129,10 +129,10 @@ inline Register take_back(const Register& state, const Bits<M>& zero_bytes) {
 #endif
 }
 
-// Whether the register after crc_beat() of a last beat with `bytes` valid bytes tells of a right ICRC.
+// Whether the register after crc_beat() of a last beat with so many `unused` bytes tells of a right ICRC.
 template <int W>
-inline bool is_residue(const Register& state, const Bits<clog2(W / 8 + 1)>& bytes) {
-  return state == Register(Constant<ResidueTable<W>>::value.after[unused<W>(bytes).u64()]);
+inline bool is_residue(const Register& state, const Bits<clog2(W / 8)>& unused) {
+  return state == Register(Constant<ResidueTable<W>>::value.after[unused.u64()]);
 }
 
 // The ICRC over the frames of a bus, as state of a stage. After the last beat of a frame `state` is that frame's.

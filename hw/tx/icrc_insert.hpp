@@ -11,19 +11,17 @@ template <unsigned W>
 struct IcrcInsert {
   void step(hls::stream<Beat<W>>& in, hls::stream<Beat<W>>& out) {
     if (out.full()) return;
-    if (bool(spilled_)) {
-      out.write(rest_of_icrc());
-      spilled_ = Bits<1>(0);
-      return;
+    Beat<W> y;
+    if (!bool(spilled_)) {
+      if (in.empty()) return;
+      const Beat<W>& x = in.read();
+      icrc_.take(x);
+      if (!bool(x.last)) return out.write(x);
+      y = x;
+      bytes_ = x.bytes;
     }
-    if (in.empty()) return;
-    const Beat<W>& x = in.read();
-    icrc_.take(x);
-    if (bool(x.last)) {
-      out.write(with_icrc(x, ~icrc::take_back(icrc_.state, icrc::unused<W>(x.bytes))));
-    } else {
-      out.write(x);
-    }
+    append(y);
+    out.write(y);
   }
 
  private:
@@ -31,35 +29,31 @@ struct IcrcInsert {
   enum { kCountBits = clog2(W / 8 + 1), kShiftBits = kCountBits + 3 };
 
   icrc::Running icrc_;
-  Bits<1> spilled_;       // some of the ICRC waits for a beat of its own:
-  icrc::Register spill_;  // what of it
-  Count spill_bytes_;     // 1 .. 4
+  Bits<1> spilled_;  // some of the ICRC waits for a beat of its own
+  Count bytes_;      // of the last beat of the frame
   Tag tag_;
 
   static Bits<kShiftBits> bits(const Count& bytes) { return bytes.template to<kShiftBits>().template shl<3>(); }
 
-  Beat<W> with_icrc(const Beat<W>& x, const icrc::Register& crc) {
-    const Count room = Count(W / 8) - x.bytes;
-    const bool fits = !room.ult(Count(wire::kIcrcBytes));
-    spilled_ = Bits<1>(!fits);
-    spill_ = crc.shr(bits(room));
-    spill_bytes_ = Count(wire::kIcrcBytes) - room;
-    tag_ = x.tag;
-
-    Beat<W> y = x;
-    y.data = x.data | crc.template to<W>().shl(bits(x.bytes));
-    y.bytes = fits ? x.bytes + Count(wire::kIcrcBytes) : Count(W / 8);
-    y.last = Bits<1>(fits);
-    return y;
-  }
-
-  Beat<W> rest_of_icrc() const {
-    Beat<W> y;
-    y.data = spill_.template to<W>();
-    y.bytes = spill_bytes_;
-    y.last = Bits<1>(1);
-    y.tag = tag_;
-    return y;
+  // To the last beat of a frame, or to the empty one behind it. What has spilled is made again from the register, so
+  // that no more than the register itself is state.
+  void append(Beat<W>& y) {
+    const icrc::Register crc = ~icrc::take_back(icrc_.state, icrc::unused<W>(bytes_));
+    const Count room = Count(W / 8) - bytes_;
+    if (bool(spilled_)) {
+      y.data = crc.shr(bits(room)).template to<W>();
+      y.bytes = Count(wire::kIcrcBytes) - room;
+      y.last = Bits<1>(1);
+      y.tag = tag_;
+      spilled_ = Bits<1>(0);
+    } else {
+      const bool fits = !room.ult(Count(wire::kIcrcBytes));
+      y.data = y.data | crc.template to<W>().shl(bits(bytes_));
+      y.bytes = fits ? bytes_ + Count(wire::kIcrcBytes) : Count(W / 8);
+      y.last = Bits<1>(fits);
+      tag_ = y.tag;
+      spilled_ = Bits<1>(!fits);
+    }
   }
 };
 
