@@ -10,7 +10,8 @@ DIR holds what balboa-synth wrote. One row a stage:
             stream's pop. The data and push outputs are left open, since a stage's depth pipelines them.
   bram_ns   the same from a block RAM, the 1 ns that its data comes late included
   out_ns    the longest path to a data or push output, from wherever
-  depth     what out_ns asks for: whole cycles of 3.2 ns, and one more
+  depth     of each output in the order of step(), what its path asks for (hw/timing.hpp): whole cycles of 3.2 ns, and
+            one more
 Paths are Yosys' estimate with 300 ps of wire before every LUT (paths.py). What Yosys made of a Verilog
 text is kept. Exit 1 when reg_ns or bram_ns is over the bound, 2 on bad usage.
 """
@@ -35,8 +36,7 @@ LUTS_OF_LUTRAM = {"RAM32X1S": 1, "RAM64X1S": 1, "RAM32X1D": 2, "RAM64X1D": 2, "R
 BLOCK_RAMS = {"RAMB18E2": {"DOUTADOUT": 16, "DOUTBDOUT": 16, "DOUTPADOUTP": 2, "DOUTPBDOUTP": 2},
               "RAMB36E2": {"DOUTADOUT": 32, "DOUTBDOUT": 32, "DOUTPADOUTP": 4, "DOUTPBDOUTP": 4}}
 OUTPUTS = r"_(wdata|push)$"
-# Of an output, a cycle: what is left of 4 ns for the registers between.
-CYCLE_NS = 3.2
+CYCLE_PS = 3200  # of a path that is cut: 4 ns less what the registers in it take
 
 
 def fail(message):
@@ -117,7 +117,11 @@ def measure(stage, directory, cache):
     result = {"reg": netlist.longest("register", r"_pop$"), "bram": netlist.longest("block RAM", r"_pop$")}
     whole = mapped(stage, [library, text], cache)
     netlist = paths.Netlist(whole, cells)
-    result["out"] = max(netlist.longest(start, OUTPUTS, state=False) for start in ("register", "block RAM"))
+    outputs = [p[:-len("_push")] for p in whole["ports"] if p.endswith("_push")]
+    worst = [max(netlist.longest(start, f"^{port}{OUTPUTS}", state=False) for start in netlist.arrival)
+             for port in outputs]
+    result["out"] = max(worst)
+    result["depth"] = "/".join(str(math.ceil(ps / CYCLE_PS) + 1) for ps, *_ in worst)
     return {**result, **area(whole)}
 
 
@@ -145,7 +149,7 @@ def main():
         good = max(reg, bram) <= options.bound
         over |= not good
         print_row([stage, r["LUT"], r["FF"], r["LUTRAM"], r["BRAM18"], f"{reg:.2f}", f"{bram:.2f}" if bram else "-",
-                   f"{out:.2f}", math.ceil(out / CYCLE_NS) + 1, "good" if good else "OVER"])
+                   f"{out:.2f}", r["depth"], "good" if good else "OVER"])
         for kind in ("reg", "bram", "out") if options.paths else ():
             print(f"  {kind}: {' > '.join(r[kind][2])} > {r[kind][1]}")
     return 1 if over else 0
