@@ -26,7 +26,8 @@ import shutil
 import subprocess
 import sys
 
-import paths
+sys.dont_write_bytecode = True
+import paths  # noqa: E402
 
 FLOW = "synth_xilinx -family xcup -flatten -abc9 -noiopad -noclkbuf"
 LUTS_OF_LUTRAM = {"RAM32X1S": 1, "RAM64X1S": 1, "RAM32X1D": 2, "RAM64X1D": 2, "RAM128X1D": 4, "RAM256X1D": 8,

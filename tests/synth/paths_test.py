@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+"""Paths of a netlist of five cells against sums by hand. usage: paths_test.py FOLDER_OF_PATHS"""
+import sys
+import unittest
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, sys.argv.pop(1))
+import paths  # noqa: E402
+
+LIBRARY = """
+module LUT2(output O, input I0, I1);
+  specify
+    (I0 => O) = 238;
+    (I1 => O) = 127;
+  endspecify
+endmodule
+module CARRY(output [1:0] O, input [1:0] S);
+  specify
+    (S[0] => O[1]) = 400;  // (S[1] => O[1]) = 999;
+  endspecify
+endmodule
+module FDRE(output reg Q, input C, CE, D, R);
+  specify
+    $setup(D , posedge C &&& CE && !IS_C_INVERTED , /*-46*/ 0);
+    $setup(CE, posedge C &&& !IS_C_INVERTED, 109);
+    if (!IS_C_INVERTED && R == IS_R_INVERTED && CE) (posedge C => (Q : D ^ IS_D_INVERTED)) = 303;
+  endspecify
+endmodule
+"""
+
+
+def cell(kind, **pins):
+    outputs = {"O", "Q", "DOUTADOUT"}
+    return {"type": kind, "connections": {p: b if isinstance(b, list) else [b] for p, b in pins.items()},
+            "port_directions": {p: "output" if p in outputs else "input" for p in pins}}
+
+
+# state (bit 10) and RAM data (bit 20) through one LUT to the output, the state's own enable, and through the carry.
+MODULE = {
+    "ports": {"in_rvalid": {"direction": "input", "bits": [5]}, "rst_n": {"direction": "input", "bits": [6]},
+              "out_wdata": {"direction": "output", "bits": [30]}, "in_pop": {"direction": "output", "bits": [41]}},
+    "netnames": {"state": {"bits": [10]}, "sum": {"bits": [40, 41]}},
+    "cells": {"ff": cell("FDRE", Q=10, C=2, CE=30, D=5, R=6), "lut": cell("LUT2", O=30, I0=10, I1=20),
+              "carry": cell("CARRY", O=[40, 41], S=[30, 6]), "ram": cell("RAMB18E2", DOUTADOUT=20, DINADIN=10)}}
+
+
+class Paths(unittest.TestCase):
+    def setUp(self):
+        self.netlist = paths.Netlist(MODULE, paths.cell_library(LIBRARY))
+
+    def test_register_to_enable(self):
+        self.assertEqual(self.netlist.longest("register", "^$")[:2], (303 + 300 + 238 + 109, "state.CE"))
+
+    def test_block_ram_to_enable_and_through_the_carry_to_a_port(self):
+        self.assertEqual(self.netlist.longest("block RAM", "^$")[:2], (1000 + 300 + 127 + 109, "state.CE"))
+        self.assertEqual(self.netlist.longest("block RAM", "_pop$")[:2], (1000 + 300 + 127 + 400, "in_pop"))
+
+    def test_outputs_alone(self):
+        ps, end, steps = self.netlist.longest("register", "_wdata$", state=False)
+        self.assertEqual((ps, end), (303 + 300 + 238, "out_wdata"))
+        self.assertEqual(steps, ["state 303", "30 841"])
+
+    def test_reset_starts_no_path(self):
+        self.assertNotIn(6, self.netlist.arrival["register"])
+
+    def test_unknown_cell(self):
+        with self.assertRaisesRegex(ValueError, "DSP48"):
+            paths.Netlist({**MODULE, "cells": {"x": cell("DSP48", O=1)}}, {})
+
+
+if __name__ == "__main__":
+    unittest.main()
