@@ -133,12 +133,12 @@ struct Nic {
     v.port(port.dma_read_data, "dma_read_data", 64, Kind::lutram);
     v.port(port.dma_write, "dma_write", 16, Kind::lutram);
     v.port(port.dma_write_data, "dma_write_data", 64, Kind::lutram);
-    v.port(port.qp_state_control, "qp_state_control", 2, Kind::reg);
-    v.port(port.msn_control, "msn_control", 2, Kind::reg);
-    v.port(port.region_control, "region_control", 2, Kind::reg);
-    v.port(port.connection_control, "connection_control", 2, Kind::reg);
-    v.port(port.work_queue_control, "work_queue_control", 2, Kind::reg);
-    v.port(port.flow_control_control, "flow_control_control", 2, Kind::reg);
+    v.port(port.qp_state_control, "qp_state_control", 4, Kind::lutram);
+    v.port(port.msn_control, "msn_control", 4, Kind::lutram);
+    v.port(port.region_control, "region_control", 4, Kind::lutram);
+    v.port(port.connection_control, "connection_control", 4, Kind::lutram);
+    v.port(port.work_queue_control, "work_queue_control", 4, Kind::lutram);
+    v.port(port.flow_control_control, "flow_control_control", 4, Kind::lutram);
   }
 
   template <class V>
@@ -179,7 +179,7 @@ struct Nic {
     v.stream(new_packet_, "tx.new_packet", 8, Kind::lutram);
     v.stream(list_, "tx.list", 8, Kind::lutram);
     v.stream(timer_in_, "tx.timer_in", 8, Kind::lutram);
-    v.stream(expired_, "tx.expired", 2, Kind::reg);
+    v.stream(expired_, "tx.expired", 4, Kind::lutram);
     v.stream(packet_, "tx.packet", 8, Kind::lutram);
     v.stream(ack_packet_, "tx.ack_packet", 8, Kind::lutram);
     v.stream(connection_in_, "tx.connection_in", 8, Kind::lutram);

@@ -1,5 +1,8 @@
 // balboa: reads the command line and hands over to a subcommand. Exit codes: 0 good, 1 the run's own check failed or
 // an output could not be written, 2 bad input or usage.
+#include <spdlog/sinks/stdout_sinks.h>
+#include <spdlog/spdlog.h>
+
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <functional>
@@ -51,9 +54,16 @@ int complain(const std::exception& error, int exit_code) {
   return exit_code;
 }
 
+// Warnings go to standard error, in the form of the errors.
+void set_up_log() {
+  spdlog::set_default_logger(spdlog::stderr_logger_st("balboa"));
+  spdlog::set_pattern("%n: %l: %v");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  set_up_log();
   CLI::App app("Balboa: a RoCE v2 NIC, simulated cycle by cycle from the source of its hardware.", "balboa");
   CommandLine line;
   declare_commands(app, line);

@@ -1,5 +1,7 @@
 #include "sim/testbed/node.hpp"
 
+#include <algorithm>
+
 #include "hw/nic.hpp"
 #include "models/host_port.hpp"
 #include "models/mac.hpp"
@@ -11,6 +13,8 @@ namespace sim {
 
 namespace {
 
+// QP numbers count from here, one further on each node, so that the two ends of a connection have different numbers.
+constexpr uint32_t kFirstQpn = 17;
 constexpr hw::Picoseconds kTimeoutUnit = 4096000;  // IBTA 9.7.6.1.3
 
 DomainOptions domain_options(const SimConfig& config, const std::string& name) {
@@ -31,7 +35,7 @@ models::DeviceParams device_params(const Config& config, unsigned number) {
   models::DeviceParams p;
   p.clock = hw::Clock(config.nic.clock_hz);
   p.doorbell_latency = p.completion_latency = config.pcie.write_latency;
-  p.first_qpn = 17 + number;  // so that the two ends of a connection have different numbers
+  p.first_qpn = kFirstQpn + number;
   return p;
 }
 
@@ -63,7 +67,7 @@ class NodeOf : public Node {
         pcie_read_(config.pcie, domain_.clock(), memory_),
         pcie_write_(config.pcie, domain_.clock(), memory_),
         host_port_(device_) {
-    configure(config.nic);
+    configure(config.nic, kFirstQpn + number);
     nic_.wire(elaboration_);
     wire_host();
   }
@@ -93,14 +97,15 @@ class NodeOf : public Node {
     }
   };
 
-  void configure(const NicConfig& c) {
+  // The timer scans every row that a QP of this node can have.
+  void configure(const NicConfig& c, uint32_t first_qpn) {
     nic_.rx_icrc_check.params.check = c.icrc_check;
     nic_.rx_bth.params.partition_key = c.partition_key;
     nic_.msn.params.ack_every_packet = c.ack_every_packet;
     nic_.work_queue.params.ack_interval = c.ack_interval_packets;
     nic_.flow_control.params.window_packets = c.window_packets;
     nic_.flow_control.params.entries = c.retransmit_entries;
-    nic_.timer.params.qps = c.qp_count;
+    nic_.timer.params.qps = std::min<uint32_t>(hw::kMaxQps, first_qpn + c.qp_count);
     nic_.timer.params.unit_cycles = uint32_t(hw::Clock(c.clock_hz).edge_at_or_after(kTimeoutUnit));
     nic_.tx_bth.params.partition_key = c.partition_key;
     nic_.tx_bth.params.migreq = c.migreq;

@@ -1,6 +1,7 @@
 #include "sim/testbed/testbed.hpp"
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <chrono>
@@ -21,6 +22,7 @@ Testbed::Testbed(const Config& config, size_t nodes) : config_(config) {
   for (size_t i = 0; i < nodes; i++) {
     nodes_.push_back(make_node(unsigned(i), config));
     nodes_.back()->domain().set_run_ahead(run_ahead());
+    for (const std::string& line : throughput_warnings(nodes_.back()->elaboration().streams())) spdlog::warn(line);
   }
 }
 

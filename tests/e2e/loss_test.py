@@ -50,6 +50,13 @@ class Loss(balboa.Case):
                 # A later acknowledgement says what the lost one said.
                 self.assertEqual((timeouts(result), naks(result)), (1 if frame == frames else 0, 0))
 
+    def test_every_qp_times_out_alone(self):
+        """All first packets of 500 QPs are lost, so that each QP needs its own time-out, the last ones too."""
+        workload = {"size": 64, "iterations": 1, "qps": 500, "tx_depth": 1}
+        result = self.lose(workload, {"timeout": 8}, forward=range(1, 501))
+        self.assertEqual(result["frames_lost"], 500)
+        self.assertEqual(timeouts(result), 500)
+
     def test_nothing_lost(self):
         result = self.lose_of_eight(3)
         self.assertEqual((result["frames_lost"], timeouts(result), naks(result)), (0, 0, 0))
