@@ -30,6 +30,8 @@ typedef Bits<clog2(kMaxRegions)> RegionRow;
 typedef Bits<clog2(kListEntries)> EntryRow;
 
 // The table row of a QP is the low part of its number; rows keep the full number where a stranger could name it.
-inline QpRow row_of(const Qpn& qpn) { return qpn.get<0, clog2(kMaxQps)>(); }
+inline QpRow row_of(const Qpn& qpn) {
+  return qpn.get<0, clog2(kMaxQps)>();
+}
 
 }  // namespace hw

@@ -13,7 +13,9 @@ typedef Bits<13> PacketBytes;  // payload of one packet: 0 .. 4096
 
 // PMTU codes as in the verbs: 1 = 256, 2 = 512, 3 = 1024, 4 = 2048, 5 = 4096 bytes.
 typedef Bits<3> PmtuCode;
-inline PacketBytes pmtu_bytes(const PmtuCode& code) { return PacketBytes(128).shl(code); }
+inline PacketBytes pmtu_bytes(const PmtuCode& code) {
+  return PacketBytes(128).shl(code);
+}
 
 // ---------------------------------------------------------------------------------------------------- receive
 
@@ -133,11 +135,11 @@ struct Wqe {
 // Completion status: the values of ibv_wc_status that a send queue can give.
 enum Status : uint8_t {
   kSuccess = 0,
-  kFlushed = 5,             // IBV_WC_WR_FLUSH_ERR
-  kRemoteInvalid = 9,       // IBV_WC_REM_INV_REQ_ERR
-  kRemoteAccess = 10,       // IBV_WC_REM_ACCESS_ERR
-  kRemoteOperation = 11,    // IBV_WC_REM_OP_ERR
-  kRetriesExceeded = 12,    // IBV_WC_RETRY_EXC_ERR
+  kFlushed = 5,           // IBV_WC_WR_FLUSH_ERR
+  kRemoteInvalid = 9,     // IBV_WC_REM_INV_REQ_ERR
+  kRemoteAccess = 10,     // IBV_WC_REM_ACCESS_ERR
+  kRemoteOperation = 11,  // IBV_WC_REM_OP_ERR
+  kRetriesExceeded = 12,  // IBV_WC_RETRY_EXC_ERR
 };
 
 struct Completion {
@@ -275,8 +277,8 @@ struct WorkQueueControl {
 };
 struct FlowControlControl {
   Qpn qpn;
-  Psn psn;            // of the first packet to send (sq_psn)
-  Bits<5> timeout;    // exponent, see TimerCommand
+  Psn psn;          // of the first packet to send (sq_psn)
+  Bits<5> timeout;  // exponent, see TimerCommand
   Bits<3> retry_count;
   HW_TOKEN(qpn, psn, timeout, retry_count)
 };

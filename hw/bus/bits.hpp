@@ -15,7 +15,9 @@
 namespace hw {
 
 // Number of bits that hold the values 0 .. n-1 (at least one).
-constexpr int clog2(uint64_t n) { return n <= 2 ? 1 : 1 + clog2((n + 1) / 2); }
+constexpr int clog2(uint64_t n) {
+  return n <= 2 ? 1 : 1 + clog2((n + 1) / 2);
+}
 
 }  // namespace hw
 

@@ -84,9 +84,7 @@ struct Bits {
   }
   explicit constexpr operator bool() const { return v != 0; }
   constexpr bool ult(const Bits& o) const { return v < o.v; }
-  constexpr Bits<1> parity() const {
-    return Bits<1>::of(Parity<N>::of(v));
-  }
+  constexpr Bits<1> parity() const { return Bits<1>::of(Parity<N>::of(v)); }
   constexpr Bits reversed_bytes() const {
     static_assert(N % 8 == 0 && N <= 64, "reversed_bytes: whole bytes, at most 64 bits");
     Word r = 0;
@@ -95,14 +93,30 @@ struct Bits {
     return of(r);
   }
 
-  friend constexpr bool operator==(const Bits& a, const Bits& b) { return a.v == b.v; }
-  friend constexpr bool operator!=(const Bits& a, const Bits& b) { return a.v != b.v; }
-  friend constexpr Bits operator&(const Bits& a, const Bits& b) { return of(Word(a.v & b.v)); }
-  friend constexpr Bits operator|(const Bits& a, const Bits& b) { return of(Word(a.v | b.v)); }
-  friend constexpr Bits operator^(const Bits& a, const Bits& b) { return of(Word(a.v ^ b.v)); }
-  friend constexpr Bits operator~(const Bits& a) { return of(Word(~a.v)); }
-  friend constexpr Bits operator+(const Bits& a, const Bits& b) { return of(Word(a.v + b.v)); }
-  friend constexpr Bits operator-(const Bits& a, const Bits& b) { return of(Word(a.v - b.v)); }
+  friend constexpr bool operator==(const Bits& a, const Bits& b) {
+    return a.v == b.v;
+  }
+  friend constexpr bool operator!=(const Bits& a, const Bits& b) {
+    return a.v != b.v;
+  }
+  friend constexpr Bits operator&(const Bits& a, const Bits& b) {
+    return of(Word(a.v & b.v));
+  }
+  friend constexpr Bits operator|(const Bits& a, const Bits& b) {
+    return of(Word(a.v | b.v));
+  }
+  friend constexpr Bits operator^(const Bits& a, const Bits& b) {
+    return of(Word(a.v ^ b.v));
+  }
+  friend constexpr Bits operator~(const Bits& a) {
+    return of(Word(~a.v));
+  }
+  friend constexpr Bits operator+(const Bits& a, const Bits& b) {
+    return of(Word(a.v + b.v));
+  }
+  friend constexpr Bits operator-(const Bits& a, const Bits& b) {
+    return of(Word(a.v - b.v));
+  }
   friend constexpr Bits operator*(const Bits& a, const Bits& b) {
     static_assert(N <= 64, "products are at most 64 bits wide");
     return of(Word(a.v * b.v));

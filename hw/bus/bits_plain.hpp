@@ -128,7 +128,9 @@ struct Bits {
     for (int i = 0; i < kWords; i++) diff |= a.w[i] ^ b.w[i];
     return diff == 0;
   }
-  friend bool operator!=(const Bits& a, const Bits& b) { return !(a == b); }
+  friend bool operator!=(const Bits& a, const Bits& b) {
+    return !(a == b);
+  }
   friend Bits operator&(const Bits& a, const Bits& b) {
     Bits r;
 #pragma GCC unroll 32
@@ -154,8 +156,12 @@ struct Bits {
     r.trim();
     return r;
   }
-  friend Bits operator+(const Bits& a, const Bits& b) { return sum(a, b, 0); }
-  friend Bits operator-(const Bits& a, const Bits& b) { return sum(a, ~b, 1); }
+  friend Bits operator+(const Bits& a, const Bits& b) {
+    return sum(a, b, 0);
+  }
+  friend Bits operator-(const Bits& a, const Bits& b) {
+    return sum(a, ~b, 1);
+  }
   friend Bits operator*(const Bits& a, const Bits& b) {
     static_assert(N <= 64, "products are at most 64 bits wide");
     return Bits(a.w[0] * b.w[0]);

@@ -74,14 +74,30 @@ struct Bits {
     return r;
   }
 
-  friend bool operator==(const Bits& a, const Bits& b) { return a.v == b.v; }
-  friend bool operator!=(const Bits& a, const Bits& b) { return a.v != b.v; }
-  friend Bits operator&(const Bits& a, const Bits& b) { return of(a.v & b.v); }
-  friend Bits operator|(const Bits& a, const Bits& b) { return of(a.v | b.v); }
-  friend Bits operator^(const Bits& a, const Bits& b) { return of(a.v ^ b.v); }
-  friend Bits operator~(const Bits& a) { return of(~a.v); }
-  friend Bits operator+(const Bits& a, const Bits& b) { return of(ap_uint<N>(a.v + b.v)); }
-  friend Bits operator-(const Bits& a, const Bits& b) { return of(ap_uint<N>(a.v - b.v)); }
+  friend bool operator==(const Bits& a, const Bits& b) {
+    return a.v == b.v;
+  }
+  friend bool operator!=(const Bits& a, const Bits& b) {
+    return a.v != b.v;
+  }
+  friend Bits operator&(const Bits& a, const Bits& b) {
+    return of(a.v & b.v);
+  }
+  friend Bits operator|(const Bits& a, const Bits& b) {
+    return of(a.v | b.v);
+  }
+  friend Bits operator^(const Bits& a, const Bits& b) {
+    return of(a.v ^ b.v);
+  }
+  friend Bits operator~(const Bits& a) {
+    return of(~a.v);
+  }
+  friend Bits operator+(const Bits& a, const Bits& b) {
+    return of(ap_uint<N>(a.v + b.v));
+  }
+  friend Bits operator-(const Bits& a, const Bits& b) {
+    return of(ap_uint<N>(a.v - b.v));
+  }
   friend Bits operator*(const Bits& a, const Bits& b) {
     static_assert(N <= 64, "products are at most 64 bits wide");
     return of(ap_uint<N>(a.v * b.v));

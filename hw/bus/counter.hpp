@@ -26,10 +26,10 @@ struct Counter {
 #endif
 
 // HW_COUNTERS(name, ...): lists the counters of a stage, for reports and for comparison with hardware.
-#define HW_COUNTERS(...)                  \
-  template <class Visitor>                \
-  void visit_counters(Visitor&& visit) {  \
-    visit(#__VA_ARGS__, __VA_ARGS__);     \
+#define HW_COUNTERS(...)                 \
+  template <class Visitor>               \
+  void visit_counters(Visitor&& visit) { \
+    visit(#__VA_ARGS__, __VA_ARGS__);    \
   }
 
 }  // namespace hw

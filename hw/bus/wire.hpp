@@ -34,8 +34,8 @@ enum : int {
   kIpOffset = kEthernetBytes,
   kUdpOffset = kIpOffset + kIpBytes,
   kBthOffset = kUdpOffset + kUdpBytes,
-  kExtOffset = kBthOffset + kBthBytes,          // 54: where RETH or AETH begin, and payload when there is neither
-  kMaxHeaderBytes = kExtOffset + kRethBytes,    // 70
+  kExtOffset = kBthOffset + kBthBytes,        // 54: where RETH or AETH begin, and payload when there is neither
+  kMaxHeaderBytes = kExtOffset + kRethBytes,  // 70
   kMinDatagramBytes = kIpBytes + kUdpBytes + kBthBytes + kIcrcBytes,  // 44: IP total length of a bare BTH
   kMaxPayloadBytes = 4096,                                            // the largest PMTU
 };
@@ -109,14 +109,24 @@ enum Opcode : uint8_t {
 // Not of a service: congestion notification packet (IBTA A17.9.3).
 constexpr uint64_t kCongestionNotification = 0x81;
 
-inline bool is(const Bits<8>& opcode, Opcode o) { return opcode == Bits<8>(o); }
+inline bool is(const Bits<8>& opcode, Opcode o) {
+  return opcode == Bits<8>(o);
+}
 inline bool is_write(const Bits<8>& o) {
   return is(o, kWriteFirst) || is(o, kWriteMiddle) || is(o, kWriteLast) || is(o, kWriteOnly);
 }
-inline bool starts_message(const Bits<8>& o) { return is(o, kWriteFirst) || is(o, kWriteOnly); }
-inline bool ends_message(const Bits<8>& o) { return is(o, kWriteLast) || is(o, kWriteOnly); }
-inline bool has_reth(const Bits<8>& o) { return starts_message(o); }
-inline bool has_aeth(const Bits<8>& o) { return is(o, kAcknowledge); }
+inline bool starts_message(const Bits<8>& o) {
+  return is(o, kWriteFirst) || is(o, kWriteOnly);
+}
+inline bool ends_message(const Bits<8>& o) {
+  return is(o, kWriteLast) || is(o, kWriteOnly);
+}
+inline bool has_reth(const Bits<8>& o) {
+  return starts_message(o);
+}
+inline bool has_aeth(const Bits<8>& o) {
+  return is(o, kAcknowledge);
+}
 
 // Bytes of extended header behind the BTH: 16 (RETH), 4 (AETH) or 0.
 inline Bits<5> extended_bytes(const Bits<8>& o) {

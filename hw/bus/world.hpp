@@ -106,7 +106,9 @@ inline World& world() {
 }
 
 // A world without stages, as test benches want it.
-inline void reset_world(Cycles now) { world() = World{now, false, -1, nullptr, nullptr}; }
+inline void reset_world(Cycles now) {
+  world() = World{now, false, -1, nullptr, nullptr};
+}
 
 [[noreturn]] inline void violation(const char* what, const char* object) {
   const World& w = world();

@@ -2,9 +2,9 @@
 // stages are made of. At most twelve ports.
 #pragma once
 
-#define HW_EACH_PORT(M, S, ...)                                                                              \
+#define HW_EACH_PORT(M, S, ...)                                                                               \
   HW_PICK(__VA_ARGS__, HW_PORTS_12, HW_PORTS_11, HW_PORTS_10, HW_PORTS_9, HW_PORTS_8, HW_PORTS_7, HW_PORTS_6, \
-          HW_PORTS_5, HW_PORTS_4, HW_PORTS_3, HW_PORTS_2, HW_PORTS_1, )                                      \
+          HW_PORTS_5, HW_PORTS_4, HW_PORTS_3, HW_PORTS_2, HW_PORTS_1, )                                       \
   (M, S, 0, __VA_ARGS__)
 
 #define HW_SPLIT_IN(port) in, port

@@ -1,4 +1,6 @@
 // The synthesis tops of the NIC: one function and one object per stage. Compiled with HW_LOWER by balboa-synth.
+#include "tops.hpp"
+
 #include "../rx/bth.hpp"
 #include "../rx/ethernet.hpp"
 #include "../rx/ext_headers.hpp"
@@ -27,6 +29,4 @@
 #include "../tx/payload.hpp"
 #include "../tx/udp.hpp"
 #include "../tx/work_queue.hpp"
-#include "tops.hpp"
-
 #include "stages.def"

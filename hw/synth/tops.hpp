@@ -34,15 +34,16 @@ void step(S& stage, P&... ports) {
 }  // namespace synth
 }  // namespace hw
 
-#define HW_TOP_PORT(stage, index, direction, port)                       \
-  __attribute__((section("hw_" #direction "." #stage)))                  \
-  hw::synth::Port<hw::synth::Parenthesised<stage##_type>::type, index> stage##_##port;
+#define HW_TOP_PORT(stage, index, direction, port)                     \
+  __attribute__((section("hw_" #direction "." #stage)))                \
+  hw::synth::Port<hw::synth::Parenthesised<stage##_type>::type, index> \
+      stage##_##port;
 #define HW_TOP_ARGUMENT(stage, index, direction, port) , stage##_##port
 
-#define STAGE(name, parenthesised, ...)                                     \
-  typedef void name##_type parenthesised;                                   \
-  HW_EACH_PORT(HW_TOP_PORT, name, __VA_ARGS__)                              \
-  hw::synth::Parenthesised<name##_type>::type name##_stage;                 \
-  extern "C" void name() {                                                  \
+#define STAGE(name, parenthesised, ...)                                             \
+  typedef void name##_type parenthesised;                                           \
+  HW_EACH_PORT(HW_TOP_PORT, name, __VA_ARGS__)                                      \
+  hw::synth::Parenthesised<name##_type>::type name##_stage;                         \
+  extern "C" void name() {                                                          \
     hw::synth::step(name##_stage HW_EACH_PORT(HW_TOP_ARGUMENT, name, __VA_ARGS__)); \
   }

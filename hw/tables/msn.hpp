@@ -135,8 +135,8 @@ struct Msn {
   static bool well_shaped(const Taken& packet, const Row& row) {
     const bool starts = bool(packet.starts), ends = bool(packet.ends);
     const bool sequence = bool(packet.writes) && packet.starts != row.in_message;
-    const bool size = ends ? !row.pmtu.ult(packet.smallest_pmtu)
-                           : bool(packet.full) && row.pmtu == packet.smallest_pmtu;
+    const bool size =
+        ends ? !row.pmtu.ult(packet.smallest_pmtu) : bool(packet.full) && row.pmtu == packet.smallest_pmtu;
     const bool sum = starts ? bool(packet.adds_up) : adds_up(packet.request.payload, row.message.remaining, ends);
     return sequence && size && sum;
   }

@@ -39,9 +39,7 @@ struct QpState {
   Intake<RxRequest, QpStateControl> intake_;
 
   // A QPN without its row number, which is that of the row in any case.
-  static Bits<24 - clog2(kMaxQps)> key_of(const Qpn& qpn) {
-    return qpn.get<clog2(kMaxQps), 24 - clog2(kMaxQps)>();
-  }
+  static Bits<24 - clog2(kMaxQps)> key_of(const Qpn& qpn) { return qpn.get<clog2(kMaxQps), 24 - clog2(kMaxQps)>(); }
 
   RxChecked judge(const RxRequest& request, const Row& row) {
     RxChecked checked;

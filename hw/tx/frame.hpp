@@ -41,12 +41,8 @@ struct Frame {
 
   // The three lengths differ in one bit each.
   static_assert((kWithReth & 64) && !(kWithAeth & 64) && !(kWithBth & 64) && (kWithAeth & 8) && !(kWithBth & 8), "");
-  static bool has_reth(const Bits<7>& header) {
-    return bool(header.get<6, 1>());
-  }
-  static bool has_aeth(const Bits<7>& header) {
-    return !has_reth(header) && bool(header.get<3, 1>());
-  }
+  static bool has_reth(const Bits<7>& header) { return bool(header.get<6, 1>()); }
+  static bool has_aeth(const Bits<7>& header) { return !has_reth(header) && bool(header.get<3, 1>()); }
 
   // Takes a header. True when a beat has left with it; else the first payload beat may join it in the same cycle.
   bool begin(const TxFrame& f, hls::stream<Beat<W>>& out) {
@@ -55,7 +51,7 @@ struct Frame {
     tag_ = f.tag;
     hold_ = has_reth(f.header)   ? ending_at<kWithReth>(f)
             : has_aeth(f.header) ? ending_at<kWithAeth>(f)
-                                             : ending_at<kWithBth>(f);
+                                 : ending_at<kWithBth>(f);
     body_ = f.body;
     tail_ = Bits<1>(spills && !bool(f.body));
     tail_bytes_ = Count(kWithReth % kBytes);
@@ -86,14 +82,14 @@ struct Frame {
   Position offset() const {
     return Position(has_reth(header_)   ? uint64_t(kWithReth % kBytes)
                     : has_aeth(header_) ? uint64_t(kWithAeth % kBytes)
-                                                    : uint64_t(kWithBth % kBytes));
+                                        : uint64_t(kWithBth % kBytes));
   }
 
   // The end of the held beat, followed by the beginning of `next`.
   Bits<W> joined(const Bits<W>& next) const {
     return has_reth(header_)   ? Bits<W>::template funnel<W - kWithReth * 8 % W>(hold_, next)
            : has_aeth(header_) ? Bits<W>::template funnel<W - kWithAeth * 8 % W>(hold_, next)
-                                           : Bits<W>::template funnel<W - kWithBth * 8 % W>(hold_, next);
+                               : Bits<W>::template funnel<W - kWithBth * 8 % W>(hold_, next);
   }
 
   Beat<W> beat(const Bits<W>& data, const Count& bytes, bool last) const {

@@ -65,9 +65,9 @@ int replay_command(const ReplayOptions& o) {
     const double wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     folder->write("counters.txt", counters_text("nic0", r.counters));
     folder->write("result.json", to_text(result));
-    folder->write("host.json", to_text(host_report(
-                                   wall_s, hw::Clock(config.nic.clock_hz).edge_at_or_after(r.outcome.end),
-                                   config.nic.clock_hz)));
+    folder->write("host.json",
+                  to_text(host_report(wall_s, hw::Clock(config.nic.clock_hz).edge_at_or_after(r.outcome.end),
+                                      config.nic.clock_hz)));
     folder->commit();
   }
   if (!r.capture.input_error.empty()) throw InputError(r.capture.input_error);

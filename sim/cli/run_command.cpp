@@ -65,9 +65,9 @@ int run_command(const RunOptions& o) {
     const double wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
     folder->write("counters.txt", counters_text(r));
     folder->write("result.json", to_text(result));
-    folder->write("host.json", to_text(host_report(
-                                   wall_s, hw::Clock(config.nic.clock_hz).edge_at_or_after(r.outcome.end),
-                                   config.nic.clock_hz)));
+    folder->write("host.json",
+                  to_text(host_report(wall_s, hw::Clock(config.nic.clock_hz).edge_at_or_after(r.outcome.end),
+                                      config.nic.clock_hz)));
     folder->commit();
   }
   return failed.empty() ? 0 : 1;

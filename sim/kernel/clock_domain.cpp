@@ -6,9 +6,13 @@ namespace sim {
 
 namespace {
 
-sc_core::sc_time to_sc_time(hw::Picoseconds ps) { return sc_core::sc_time::from_value(ps); }
+sc_core::sc_time to_sc_time(hw::Picoseconds ps) {
+  return sc_core::sc_time::from_value(ps);
+}
 
-hw::Picoseconds now_ps() { return sc_core::sc_time_stamp().value(); }
+hw::Picoseconds now_ps() {
+  return sc_core::sc_time_stamp().value();
+}
 
 // "nic0.rx.bth" below "nic0." is "rx.bth".
 std::string below(const std::string& name, const std::string& prefix) {
@@ -66,4 +70,6 @@ void ClockDomain::run() {
 }  // namespace sim
 
 // SystemC's library wants this symbol; every program here has a main() of its own.
-int sc_main(int, char**) { return 0; }
+int sc_main(int, char**) {
+  return 0;
+}

@@ -26,7 +26,9 @@ uint64_t to_u64(const std::array<uint8_t, 6>& mac) {
   return value;
 }
 
-hw::PmtuCode pmtu_code(uint32_t bytes) { return hw::PmtuCode(uint64_t(__builtin_ctz(bytes) - 7)); }
+hw::PmtuCode pmtu_code(uint32_t bytes) {
+  return hw::PmtuCode(uint64_t(__builtin_ctz(bytes) - 7));
+}
 
 // Sets the NIC's tables as the capture says that the endpoint had them.
 class TableSetter {
@@ -171,7 +173,8 @@ ReplayResult replay(const Config& config, const ReplayRun& run) {
   for (const traces::ReplayFlow& flow : result.capture.flows) tables.add(flow);
   std::map<FlowKey, std::vector<AckFields>> acks;
   node.observe_sent([&acks](const models::Frame& frame) { collect(frame, acks); });
-  if (!run.pcap_folder.empty()) bed.capture([&run](const std::string& n) { return run.pcap_folder + "/" + n + ".pcap"; });
+  if (!run.pcap_folder.empty())
+    bed.capture([&run](const std::string& n) { return run.pcap_folder + "/" + n + ".pcap"; });
   const Feeder feeder(run, node, result);
   result.outcome = bed.run(feeder, run.show_progress);
   for (traces::ReplayFlow& flow : result.capture.flows) {

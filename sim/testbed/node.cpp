@@ -155,9 +155,12 @@ Node::Node(unsigned number, const Config& config)
 
 std::unique_ptr<Node> make_node(unsigned number, const Config& config) {
   switch (config.nic.width_bits) {
-    case 512: return std::make_unique<NodeOf<512>>(number, config);
-    case 1024: return std::make_unique<NodeOf<1024>>(number, config);
-    default: throw InputError("nic.width: " + std::to_string(config.nic.width_bits) + " bits; allowed: 512, 1024");
+    case 512:
+      return std::make_unique<NodeOf<512>>(number, config);
+    case 1024:
+      return std::make_unique<NodeOf<1024>>(number, config);
+    default:
+      throw InputError("nic.width: " + std::to_string(config.nic.width_bits) + " bits; allowed: 512, 1024");
   }
 }
 

@@ -29,8 +29,8 @@ Testbed::Testbed(const Config& config, size_t nodes) : config_(config) {
 // A frame reaches the other node's first stage no earlier than its first beat has arrived.
 hw::Picoseconds Testbed::run_ahead() const {
   const uint64_t first_beat = std::min<uint64_t>(config_.nic.width_bits / 8, models::kMinFrameBytes);
-  const hw::Picoseconds most = config_.link.propagation_ps +
-                               models::line_time(models::kPreambleBytes + first_beat, config_.link.gbps);
+  const hw::Picoseconds most =
+      config_.link.propagation_ps + models::line_time(models::kPreambleBytes + first_beat, config_.link.gbps);
   if (config_.sim.quantum_cycles == 0) return most;
   return std::min(most, hw::Clock(config_.nic.clock_hz).edge(config_.sim.quantum_cycles));
 }
@@ -64,7 +64,8 @@ Outcome Testbed::run(const Activity& activity, bool show_progress) {
       achieved = activity.progress();
       since = now;
     } else if (activity.watched() && now - since > patience) {
-      outcome.problems = stuck(fmt::format("nothing was achieved for {} us of simulated time", (now - since) / 1000000));
+      outcome.problems =
+          stuck(fmt::format("nothing was achieved for {} us of simulated time", (now - since) / 1000000));
       break;
     }
   }

@@ -18,7 +18,7 @@ class Activity {
  public:
   virtual ~Activity() = default;
   virtual bool done() const = 0;
-  virtual uint64_t progress() const = 0;          // grows with everything that is achieved
+  virtual uint64_t progress() const = 0;         // grows with everything that is achieved
   virtual bool watched() const { return true; }  // false: long silence is in the nature of the work
 };
 

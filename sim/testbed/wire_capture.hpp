@@ -1,4 +1,5 @@
-// Writes what a node sends and receives to a pcap file, in the order of the first bits on its line. Times are simulated.
+// Writes what a node sends and receives to a pcap file, in the order of the first bits on its line. Times are
+// simulated.
 #pragma once
 #include <map>
 #include <string>

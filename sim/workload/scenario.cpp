@@ -28,7 +28,8 @@ class Reader {
     const toml::node* node = table_.get(key);
     if (!node) return std::nullopt;
     const auto value = node->value_exact<int64_t>();
-    if (!value || *value < 0) refuse(file_, node->source().begin, name_ + "." + key + ": must be a whole number from 0");
+    if (!value || *value < 0)
+      refuse(file_, node->source().begin, name_ + "." + key + ": must be a whole number from 0");
     return uint64_t(*value);
   }
   std::optional<bool> truth(const std::string& key) const {

@@ -22,7 +22,9 @@ models::QpAttr qp_attr(const NicConfig& config) {
   return attr;
 }
 
-models::CpuParams cpu_params(const HostConfig& config) { return {config.post_ps, config.poll_ps}; }
+models::CpuParams cpu_params(const HostConfig& config) {
+  return {config.post_ps, config.poll_ps};
+}
 
 std::string dotted(uint32_t ip) {
   return fmt::format("{}.{}.{}.{}", ip >> 24, ip >> 16 & 255, ip >> 8 & 255, ip & 255);
@@ -48,14 +50,15 @@ class LatencyActivity : public Activity {
   const models::WriteLatency& w_;
 };
 
-// The fastest that any 1, 2, 4, ... messages in a row were, from the first one's post to the last one's completion: what
-// perftest calls the peak.
+// The fastest that any 1, 2, 4, ... messages in a row were, from the first one's post to the last one's completion:
+// what perftest calls the peak.
 void find_peak(const std::vector<hw::Picoseconds>& posts, WorkloadResult& r,
                const std::vector<hw::Picoseconds>& completions) {
   for (size_t count = 1; count <= completions.size(); count *= 2)
     for (size_t first = 0; first + count <= completions.size(); first++) {
       const hw::Picoseconds time = completions[first + count - 1] - posts[first];
-      const bool faster = r.peak_messages == 0 || double(count) * double(r.peak_time) > double(r.peak_messages) * double(time);
+      const bool faster =
+          r.peak_messages == 0 || double(count) * double(r.peak_time) > double(r.peak_messages) * double(time);
       if (!faster) continue;
       r.peak_messages = count;
       r.peak_time = time;
@@ -118,13 +121,19 @@ hw::Picoseconds percentile(const std::vector<hw::Picoseconds>& sorted, uint64_t 
   return sorted.empty() ? 0 : sorted[std::min<size_t>(sorted.size() - 1, sorted.size() * permille / 1000)];
 }
 
-double per_second(uint64_t amount, hw::Picoseconds time) { return time == 0 ? 0 : double(amount) * 1e12 / double(time); }
+double per_second(uint64_t amount, hw::Picoseconds time) {
+  return time == 0 ? 0 : double(amount) * 1e12 / double(time);
+}
 
 }  // namespace
 
-bool is_latency_test(const WorkloadConfig& workload) { return workload.test == "lat"; }
+bool is_latency_test(const WorkloadConfig& workload) {
+  return workload.test == "lat";
+}
 
-double WorkloadResult::steady_messages_per_s() const { return per_second(steady_messages, steady_last - steady_first); }
+double WorkloadResult::steady_messages_per_s() const {
+  return per_second(steady_messages, steady_last - steady_first);
+}
 
 std::vector<std::string> WorkloadResult::problems() const {
   std::vector<std::string> lines = outcome.problems;

@@ -14,14 +14,14 @@ namespace sim {
 struct WorkloadResult {
   Outcome outcome;
   uint64_t messages = 0, errors = 0;
-  std::string first_error;      // ibv_wc_status of the first failed completion
+  std::string first_error;  // ibv_wc_status of the first failed completion
   bool memory_equal = false;
   hw::Picoseconds first_post = 0, last_completion = 0;
   hw::Picoseconds steady_first = 0, steady_last = 0;  // completions at 10 % and 90 % of the messages
   uint64_t steady_messages = 0;                       // between them
   uint64_t peak_messages = 0;                         // the fastest messages in a row, and the time they took
   hw::Picoseconds peak_time = 0;
-  std::vector<hw::Picoseconds> samples;               // latency test: half of each round trip, sorted
+  std::vector<hw::Picoseconds> samples;  // latency test: half of each round trip, sorted
   std::vector<PerftestAddress> addresses;
   std::vector<std::pair<std::string, std::vector<CounterValue>>> counters;  // by node
   uint64_t link_frames = 0, link_dropped = 0;

@@ -61,8 +61,8 @@ TEST(Options, AllSizesAreThePowersOfTwoTo8MiB) {
 }
 
 TEST(Options, RefusedByTheParser) {
-  for (const char* bad : {"-s -1", "-s 2147483649", "-n 0", "-q 0", "-q 16385", "-t 0", "-t 32769", "-a -s 4", "--test x",
-                          "--op read", "--pcap", "--unknown", "stray"}) {
+  for (const char* bad : {"-s -1", "-s 2147483649", "-n 0", "-q 0", "-q 16385", "-t 0", "-t 32769", "-a -s 4",
+                          "--test x", "--op read", "--pcap", "--unknown", "stray"}) {
     EXPECT_THROW(parsed<PerfOptions>(bad), CLI::ParseError) << bad;
   }
   EXPECT_THROW(parsed<ReplayOptions>("c.pcap"), CLI::ParseError) << "--as is missing";

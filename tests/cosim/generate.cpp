@@ -12,7 +12,9 @@ using cosim::PortPlan;
 std::string range(size_t word, size_t bits) {
   return "[" + std::to_string(word * 32 + bits - 1) + ":" + std::to_string(word * 32) + "]";
 }
-std::string bit(size_t word, size_t at) { return "[" + std::to_string(word * 32 + at) + "]"; }
+std::string bit(size_t word, size_t at) {
+  return "[" + std::to_string(word * 32 + at) + "]";
+}
 
 void write_fifo(std::ostream& v, const std::string& prefix, const PortPlan& p) {
   const std::string w = "[" + std::to_string(p.bits - 1) + ":0] ";
@@ -39,7 +41,8 @@ void write_instance(std::ostream& v, const InstancePlan& instance) {
   for (const PortPlan& p : instance.ports) write_fifo(v, prefix, p);
   v << "  " << instance.stage << " " << prefix << "stage (.clk(clk), .rst_n(rst_n)";
   for (const PortPlan& p : instance.ports)
-    for (const char* wire : {p.is_input ? "rdata" : "wdata", p.is_input ? "rvalid" : "wready", p.is_input ? "pop" : "push"})
+    for (const char* wire :
+         {p.is_input ? "rdata" : "wdata", p.is_input ? "rvalid" : "wready", p.is_input ? "pop" : "push"})
       v << ", ." << p.name << "_" << wire << "(" << prefix << p.name << "_" << wire << ")";
   for (size_t i = 0; i < instance.counters.size(); i++)
     v << ", .cnt_" << instance.counters[i] << "(from" << range(instance.counter_words + i, 32) << ")";

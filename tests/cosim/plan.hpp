@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "hw/bus/stream.hpp"
+#include "hw/synth/ports.hpp"
 #include "hw/timing.hpp"
 #include "hw/tokens.hpp"
-#include "hw/synth/ports.hpp"
 #include "sim/kernel/counters.hpp"
 #include "tests/support/token_bits.hpp"
 
@@ -39,9 +39,9 @@ inline Fifo fifo_of(uint64_t stage, uint64_t port, unsigned configuration) {
 struct PortPlan {
   std::string name;
   bool is_input;
-  size_t bits;         // of a token
+  size_t bits;  // of a token
   Fifo fifo;
-  size_t to, from;     // first word on the port into, out of the Verilog
+  size_t to, from;  // first word on the port into, out of the Verilog
   size_t token_words() const { return (bits + 31) / 32; }
 };
 

@@ -20,11 +20,11 @@ inline bool is_wanted(const std::string& stage) {
 
 template <class F>
 void for_each_stage(F&& visit) {
-#define STAGE(name, parenthesised, ...)                                                                             \
-  if (is_wanted(#name)) {                                                                                           \
-    typedef void name##_type parenthesised;                                                                         \
-    visit.template stage<hw::synth::Parenthesised<name##_type>::type HW_EACH_PORT(COSIM_TYPE, name, __VA_ARGS__)>(   \
-        #name, {HW_EACH_PORT(COSIM_NAME, name, __VA_ARGS__)});                                                      \
+#define STAGE(name, parenthesised, ...)                                                                            \
+  if (is_wanted(#name)) {                                                                                          \
+    typedef void name##_type parenthesised;                                                                        \
+    visit.template stage<hw::synth::Parenthesised<name##_type>::type HW_EACH_PORT(COSIM_TYPE, name, __VA_ARGS__)>( \
+        #name, {HW_EACH_PORT(COSIM_NAME, name, __VA_ARGS__)});                                                     \
   }
 #include "hw/synth/stages.def"
 #undef STAGE

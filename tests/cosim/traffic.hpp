@@ -12,7 +12,9 @@ namespace cosim {
 // What random fields would make too large or too rare for a stage to get anywhere.
 template <class T>
 void tame(T&) {}
-inline void tame(hw::Wqe& t) { t.length = t.length & hw::Bits<32>(0x3fff); }
+inline void tame(hw::Wqe& t) {
+  t.length = t.length & hw::Bits<32>(0x3fff);
+}
 inline void tame(hw::ListCommand& t) {
   t.count = t.count & hw::Bits<24>(7);
   t.packet.qpn = t.packet.qpn & hw::Qpn(3);
@@ -40,11 +42,15 @@ class Traffic {
   template <int N>
   void change(hw::Bits<N>& b) {
     const unsigned kind = random_() % 16;
-    if (kind < 5) return;                                  // as before
-    if (kind < 8) b = b + hw::Bits<N>(1);                  // the next number
-    else if (kind < 12) b = hw::Bits<N>(random_() % 4);    // a small one
-    else if (kind < 13) b = ~hw::Bits<N>();                // all ones
-    else if (kind < 14) b = hw::Bits<N>();                 // zero
+    if (kind < 5) return;  // as before
+    if (kind < 8)
+      b = b + hw::Bits<N>(1);  // the next number
+    else if (kind < 12)
+      b = hw::Bits<N>(random_() % 4);  // a small one
+    else if (kind < 13)
+      b = ~hw::Bits<N>();  // all ones
+    else if (kind < 14)
+      b = hw::Bits<N>();  // zero
     else
       for (auto& word : b.w) word = random_();
     b.trim();

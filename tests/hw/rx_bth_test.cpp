@@ -1,5 +1,4 @@
 #include "hw/rx/bth.hpp"
-
 #include "packet.hpp"
 #include "through.hpp"
 

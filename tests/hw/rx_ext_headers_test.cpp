@@ -1,5 +1,4 @@
 #include "hw/rx/ext_headers.hpp"
-
 #include "packet.hpp"
 
 namespace {

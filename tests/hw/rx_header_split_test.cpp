@@ -1,5 +1,4 @@
 #include "hw/rx/header_split.hpp"
-
 #include "packet.hpp"
 
 namespace {

@@ -1,5 +1,4 @@
 #include "hw/rx/ip.hpp"
-
 #include "packet.hpp"
 #include "through.hpp"
 

@@ -1,5 +1,4 @@
 #include "hw/rx/payload.hpp"
-
 #include "packet.hpp"
 
 namespace {

@@ -1,5 +1,4 @@
 #include "hw/rx/udp.hpp"
-
 #include "packet.hpp"
 #include "through.hpp"
 

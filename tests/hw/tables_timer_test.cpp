@@ -42,8 +42,8 @@ struct Timed {
   void step() { timer.step(in, fired); }
 };
 
-// Checks each expiry as it leaves against the deadlines in plain integers; `delays_` counts the cycles by which commands
-// and a full output may make a scan longer.
+// Checks each expiry as it leaves against the deadlines in plain integers; `delays_` counts the cycles by which
+// commands and a full output may make a scan longer.
 struct Deadlines {
   explicit Deadlines(const std::vector<TimerCommand>& commands, uint32_t unit) : commands_(commands), unit_(unit) {}
 

@@ -7,8 +7,7 @@ namespace test {
 // Every token must come out. With ports that never stall (percent = 100) the stage must take one token a cycle and
 // offer it in the next one, or in the one after `held` cycles more inside of it.
 template <class Out, class In, class Stage>
-std::vector<Out> through(Stage& stage, const std::vector<In>& tokens, unsigned percent = 100,
-                         unsigned held = 0) {
+std::vector<Out> through(Stage& stage, const std::vector<In>& tokens, unsigned percent = 100, unsigned held = 0) {
   Bench bench;
   hls::stream<In> in;
   hls::stream<Out> out;

@@ -1,6 +1,5 @@
-#include "hw/tx/arbiter.hpp"
-
 #include "bench.hpp"
+#include "hw/tx/arbiter.hpp"
 
 namespace {
 

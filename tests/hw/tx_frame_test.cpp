@@ -1,5 +1,4 @@
 #include "hw/tx/frame.hpp"
-
 #include "packet.hpp"
 
 namespace {

@@ -1,5 +1,4 @@
 #include "hw/tx/payload.hpp"
-
 #include "packet.hpp"
 
 namespace {

@@ -69,7 +69,9 @@ TEST(ClockDomain, CrossingTakesTwoEdgesEachWay) {
   EXPECT_EQ(cross(1), want);
 }
 
-TEST(ClockDomain, RunAheadWithinTheCrossingChangesNothing) { EXPECT_EQ(cross(6000), expected()); }
+TEST(ClockDomain, RunAheadWithinTheCrossingChangesNothing) {
+  EXPECT_EQ(cross(6000), expected());
+}
 
 }  // namespace
 

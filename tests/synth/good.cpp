@@ -29,4 +29,6 @@ Stage stage;
 
 }  // namespace
 
-extern "C" void top(uint32_t x) { stage.step(x); }
+extern "C" void top(uint32_t x) {
+  stage.step(x);
+}

@@ -2,5 +2,4 @@
 #include "probes.hpp"
 
 #include "hw/synth/tops.hpp"
-
 #include "probes.def"

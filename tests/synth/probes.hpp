@@ -34,19 +34,19 @@ struct Pure {
   }
 };
 
-#define PROBE_EXPRESSION(NAME, ...)                               \
-  struct NAME##_expression {                                      \
-    static uint64_t of(uint64_t a, uint64_t b, unsigned s) {      \
-      (void)a, (void)b, (void)s;                                  \
-      return uint64_t(__VA_ARGS__);                               \
-    }                                                             \
-  };                                                              \
+#define PROBE_EXPRESSION(NAME, ...)                          \
+  struct NAME##_expression {                                 \
+    static uint64_t of(uint64_t a, uint64_t b, unsigned s) { \
+      (void)a, (void)b, (void)s;                             \
+      return uint64_t(__VA_ARGS__);                          \
+    }                                                        \
+  };                                                         \
   typedef Pure<NAME##_expression> NAME
 
 PROBE_EXPRESSION(Add, a + b);
 PROBE_EXPRESSION(Sub, a - b);
-PROBE_EXPRESSION(Mul, a * b);
-PROBE_EXPRESSION(And, a & b);
+PROBE_EXPRESSION(Mul, a* b);
+PROBE_EXPRESSION(And, a& b);
 PROBE_EXPRESSION(Or, a | b);
 PROBE_EXPRESSION(Xor, a ^ b);
 PROBE_EXPRESSION(Shl, a << (s & 63));
@@ -125,17 +125,24 @@ struct Switch {
     if (in.empty() || out.full()) return;
     const In& t = in.read();
     switch (t.s.get<0, 3>().u64()) {
-      case 0: x = t.a; break;
+      case 0:
+        x = t.a;
+        break;
       case 1:
         y = t.a;
         // fall through
-      case 2: z = z + t.b; break;
-      case 4: return;
+      case 2:
+        z = z + t.b;
+        break;
+      case 4:
+        return;
       case 6:
         x = y;
         y = z;
         break;
-      default: z = x; break;
+      default:
+        z = x;
+        break;
     }
     Out o;
     o.r = (x ^ y.shl<1>()) + z;

@@ -4,11 +4,11 @@
 #include <stdio.h>
 
 #include "bits_driver.hpp"
-#include "hw/synth/tops.hpp"
 #include "hw/bus/psn.hpp"
 #include "hw/rx/ethernet.hpp"
 #include "hw/rx/icrc_check.hpp"
 #include "hw/rx/l3_length.hpp"
+#include "hw/synth/tops.hpp"
 #include "hw/tx/icrc_insert.hpp"
 #include "pump.hpp"
 
