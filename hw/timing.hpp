@@ -30,8 +30,8 @@ constexpr StageDepth kStageDepths[] = {
     {"tx.flow_control", 0, 0, 3},
     {"tx.flow_control", 0, 1, 3},
     {"tx.ip", 0, 0, 4},  // the header's checksum
-    {"tx.icrc_insert", 512, 0, 5},  // matrix over a beat, zero bytes taken back, shift
-    {"tx.icrc_insert", 1024, 0, 6},
+    {"tx.icrc_insert", 512, 0, 6},  // matrix over a beat, zero bytes taken back, shift
+    {"tx.icrc_insert", 1024, 0, 7},
 };
 
 inline unsigned stage_depth(const char* stage, unsigned width, unsigned output) {

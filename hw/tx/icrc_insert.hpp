@@ -10,16 +10,15 @@ namespace tx {
 template <unsigned W>
 struct IcrcInsert {
   void step(hls::stream<Beat<W>>& in, hls::stream<Beat<W>>& out) {
-    if (out.full()) return;
-    Beat<W> y;
-    if (!bool(spilled_)) {
-      if (in.empty()) return;
-      const Beat<W>& x = in.read();
+    const bool spilled = bool(spilled_);
+    if (out.full() || (!spilled && in.empty())) return;
+    const Beat<W>& x = spilled ? nothing_ : in.read();
+    if (!spilled) {
       icrc_.take(x);
       if (!bool(x.last)) return out.write(x);
-      y = x;
       bytes_ = x.bytes;
     }
+    Beat<W> y = x;
     append(y);
     out.write(y);
   }
@@ -32,6 +31,7 @@ struct IcrcInsert {
   Bits<1> spilled_;  // some of the ICRC waits for a beat of its own
   Count bytes_;      // of the last beat of the frame
   Tag tag_;
+  Beat<W> nothing_;  // what the ICRC is appended to when it has spilled
 
   static Bits<kShiftBits> bits(const Count& bytes) { return bytes.template to<kShiftBits>().template shl<3>(); }
 
