@@ -157,6 +157,7 @@ State Emitter::merge(const llvm::BasicBlock& block) {
   state.tables.resize(states[0]->tables.size());
   const auto merged = [&](const auto& value_in, unsigned bits) {
     std::vector<std::string> values;
+    values.reserve(states.size());
     for (const State* s : states) values.push_back(value_in(*s));
     return merge_values(conditions, values, bits);
   };
