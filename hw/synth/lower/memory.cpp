@@ -196,8 +196,9 @@ bool Memory::note_access(const llvm::Instruction& access, Findings& findings) {
   for (const Choice& c : found) {
     Place place;
     if (!find(c.address, type->getIntegerBitWidth(), place)) {
-      const std::string bits = std::to_string(type->getIntegerBitWidth());
-      findings.add("address", access, what + " of " + bits + " bits that are not one value of an object");
+      std::string line = what + " of " + std::to_string(type->getIntegerBitWidth());
+      line += " bits that are not one value of an object";
+      findings.add("address", access, line);
       return false;
     }
     Cell& cell = cells_[place.cell];
