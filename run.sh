@@ -7,7 +7,7 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 
 install_packages
 say "building in build/"
-build_in build
+build_in build "balboa balboa-synth"
 
 cd "$root"
 say "a WRITE sweep: build/balboa perf --op write -a -n 200 -o out/write_sweep"

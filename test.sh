@@ -12,13 +12,13 @@ part() {
 }
 
 sanitized_tests() {
-  build_in build-asan -DBALBOA_SANITIZE=address,undefined && ctest --test-dir "$root/build-asan" -j "$(nproc)" \
+  build_in build-asan all -DBALBOA_SANITIZE=address,undefined && ctest --test-dir "$root/build-asan" -j "$(nproc)" \
     --output-on-failure --progress
 }
 
 install_packages || exit 1
 say "building in build/"
-build_in build || exit 1
+build_in build all || exit 1
 
 part "format" "$root/scripts/format.sh"
 part "lint" "$root/scripts/tidy.sh" build

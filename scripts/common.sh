@@ -28,13 +28,14 @@ install_packages() {
     "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "${missing[@]}"
 }
 
-# build_in FOLDER [CMAKE OPTION]...
+# build_in FOLDER "TARGET ..." [CMAKE OPTION]...
 build_in() {
-  local folder=$root/$1
+  local folder=$root/$1 targets
+  read -ra targets <<<"$2"
   mkdir -p "$folder"
-  cmake -S "$root" -B "$folder" -G Ninja -DCMAKE_BUILD_TYPE=Release "${@:2}" >"$folder/configure.log" 2>&1 || {
+  cmake -S "$root" -B "$folder" -G Ninja -DCMAKE_BUILD_TYPE=Release "${@:3}" >"$folder/configure.log" 2>&1 || {
     cat "$folder/configure.log" >&2
     return 1
   }
-  cmake --build "$folder"
+  cmake --build "$folder" --target "${targets[@]}"
 }
