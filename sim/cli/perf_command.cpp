@@ -1,15 +1,12 @@
 // balboa perf: perftest's tables from the simulated NICs.
 #include <fmt/format.h>
 
-#include <chrono>
 #include <cstdio>
-#include <memory>
 
 #include "sim/cli/child.hpp"
 #include "sim/cli/commands.hpp"
+#include "sim/cli/run_report.hpp"
 #include "sim/config/resolve.hpp"
-#include "sim/config/show.hpp"
-#include "sim/report/run_folder.hpp"
 #include "sim/workload/write_workload.hpp"
 
 namespace sim {
@@ -38,6 +35,14 @@ std::string banner(const PerfOptions& o, const Config& config) {
   return perftest_banner(b, {});
 }
 
+RateUnit unit_of(const PerfOptions& o) {
+  return o.report_gbits ? RateUnit::gigabits : RateUnit::megabytes;
+}
+
+std::string heading(const PerfOptions& o) {
+  return o.test == PerfTest::bandwidth ? bandwidth_heading(unit_of(o)) : latency_heading();
+}
+
 // One row of the table, and the result of the run behind it, as one text that can cross a pipe.
 Json simulate(const PerfOptions& o, Config config, uint64_t size, const std::string& pcap_folder) {
   config.workload = workload_of(o, size);
@@ -45,9 +50,8 @@ Json simulate(const PerfOptions& o, Config config, uint64_t size, const std::str
   run.pcap_folder = pcap_folder;
   run.show_progress = !o.quiet;
   const WorkloadResult r = run_write_workload(config, run);
-  const RateUnit unit = o.report_gbits ? RateUnit::gigabits : RateUnit::megabytes;
   Json j;
-  j["row"] = o.test == PerfTest::bandwidth ? bandwidth_row(bandwidth_row_of(config.workload, r), unit)
+  j["row"] = o.test == PerfTest::bandwidth ? bandwidth_row(bandwidth_row_of(config.workload, r), unit_of(o))
                                            : latency_row(latency_row_of(config.workload, r));
   j["good"] = r.problems().empty();
   j["result"] = to_json(config.workload, r);
@@ -74,51 +78,31 @@ void print_problems(const Json& results) {
 }  // namespace
 
 int perf_command(const PerfOptions& o) {
-  const auto start = std::chrono::steady_clock::now();
   Config config = resolve(o.config);
-  config.workload = workload_of(o, o.sizes().back());
-  check_workload(config);
-  std::unique_ptr<RunFolder> folder;
-  if (!o.output.empty()) {
-    folder = std::make_unique<RunFolder>(o.output);
-    folder->write("config.toml", to_toml(config));
-  }
-  const bool table = !o.quiet && !o.json;
-  if (table)
-    fmt::print("{}{}", banner(o, config),
-               o.test == PerfTest::bandwidth
-                   ? bandwidth_heading(o.report_gbits ? RateUnit::gigabits : RateUnit::megabytes)
-                   : latency_heading());
   const std::vector<uint64_t> sizes = o.sizes();
+  config.workload = workload_of(o, sizes.back());
+  check_workload(config);
+  RunReport report(o, config, "perf");
+  if (report.wants_tables()) fmt::print("{}{}", banner(o, config), heading(o));
   Json results = Json::array();
   bool good = true;
   uint64_t end_ps = 0;
   for (const uint64_t size : sizes) {
-    const std::string pcap = o.pcap && folder && size == sizes.back() ? folder->file("") : "";
+    const std::string pcap = size == sizes.back() ? report.pcap_folder() : "";
     const auto one = [&] { return simulate(o, config, size, pcap).dump(); };
     const Json j = Json::parse(sizes.size() == 1 ? one() : run_in_child(one));
     good = good && j["good"].get<bool>();
     end_ps += j["result"]["end_ps"].get<uint64_t>();
     results.push_back(j["result"]);
-    if (table) fmt::print("{}", j["row"].get<std::string>());
-    if (folder) folder->write("counters.txt", j["counters"].get<std::string>());
+    if (report.wants_tables()) fmt::print("{}", j["row"].get<std::string>());
+    report.write("counters.txt", j["counters"].get<std::string>());
   }
-  Json result = result_header(config.sim.seed, end_ps);
-  result["command"] = "perf";
-  result["results"] = results;
-  if (table) {
+  if (report.wants_tables()) {
     fmt::print("{}", perftest_rule());
     print_steady(results);
   }
-  if (o.json) fmt::print("{}", to_text(result));
   print_problems(results);
-  if (folder) {
-    const double wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    folder->write("result.json", to_text(result));
-    folder->write("host.json", to_text(host_report(wall_s, hw::Clock(config.nic.clock_hz).edge_at_or_after(end_ps),
-                                                   config.nic.clock_hz)));
-    folder->commit();
-  }
+  report.finish(end_ps, Json{{"results", results}});
   return good ? 0 : 1;
 }
 

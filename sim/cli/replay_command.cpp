@@ -1,14 +1,10 @@
 // balboa replay: a capture in, a verdict out.
 #include <fmt/format.h>
 
-#include <chrono>
-#include <memory>
-
 #include "sim/cli/commands.hpp"
+#include "sim/cli/run_report.hpp"
 #include "sim/config/resolve.hpp"
-#include "sim/config/show.hpp"
 #include "sim/replay/replay.hpp"
-#include "sim/report/run_folder.hpp"
 
 namespace sim {
 
@@ -40,36 +36,20 @@ void print(const ReplayResult& r) {
 }  // namespace
 
 int replay_command(const ReplayOptions& o) {
-  const auto start = std::chrono::steady_clock::now();
   const Config config = resolve(o.config);
   const auto as = traces::parse_ipv4(o.as);
   if (!as) throw InputError("--as: \"" + o.as + "\" is no address; allowed is IPv4 in dotted form, such as 10.0.0.1");
-  std::unique_ptr<RunFolder> folder;
-  if (!o.output.empty()) {
-    folder = std::make_unique<RunFolder>(o.output);
-    folder->write("config.toml", to_toml(config));
-  }
+  RunReport report(o, config, "replay");
   ReplayRun run;
   run.file = o.capture;
   run.as = *as;
-  run.pcap_folder = o.pcap && folder ? folder->file("") : "";
+  run.pcap_folder = report.pcap_folder();
   run.show_progress = !o.quiet;
   const ReplayResult r = replay(config, run);
-  if (!o.quiet && !o.json) print(r);
-  nlohmann::ordered_json result = result_header(config.sim.seed, r.outcome.end);
-  result["command"] = "replay";
-  result.update(to_json(r));
-  if (o.json) fmt::print("{}", to_text(result));
+  if (report.wants_tables()) print(r);
   for (const std::string& line : r.outcome.problems) fmt::print(stderr, "balboa: {}\n", line);
-  if (folder) {
-    const double wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    folder->write("counters.txt", counters_text("nic0", r.counters));
-    folder->write("result.json", to_text(result));
-    folder->write("host.json",
-                  to_text(host_report(wall_s, hw::Clock(config.nic.clock_hz).edge_at_or_after(r.outcome.end),
-                                      config.nic.clock_hz)));
-    folder->commit();
-  }
+  report.write("counters.txt", counters_text("nic0", r.counters));
+  report.finish(r.outcome.end, to_json(r));
   if (!r.capture.input_error.empty()) throw InputError(r.capture.input_error);
   return r.good() ? 0 : 1;
 }

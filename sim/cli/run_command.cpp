@@ -1,13 +1,9 @@
 // balboa run: a scenario file in, its expectations checked.
 #include <fmt/format.h>
 
-#include <chrono>
-#include <memory>
-
 #include "sim/cli/commands.hpp"
+#include "sim/cli/run_report.hpp"
 #include "sim/config/resolve.hpp"
-#include "sim/config/show.hpp"
-#include "sim/report/run_folder.hpp"
 #include "sim/workload/scenario.hpp"
 
 namespace sim {
@@ -35,41 +31,23 @@ std::vector<std::string> failures(const Scenario& scenario, const WorkloadResult
 }  // namespace
 
 int run_command(const RunOptions& o) {
-  const auto start = std::chrono::steady_clock::now();
   ConfigSource source = o.config;
   source.other_sections = scenario_sections();
   const Config config = resolve(source);
   const Scenario scenario = read_scenario(o.config.file);
   check_workload(config);
-  std::unique_ptr<RunFolder> folder;
-  if (!o.output.empty()) {
-    folder = std::make_unique<RunFolder>(o.output);
-    folder->write("config.toml", to_toml(config));
-  }
+  RunReport report(o, config, "run");
   WorkloadRun run;
   run.forward = scenario.forward;
   run.backward = scenario.backward;
-  run.pcap_folder = o.pcap && folder ? folder->file("") : "";
+  run.pcap_folder = report.pcap_folder();
   run.show_progress = !o.quiet;
   const WorkloadResult r = run_write_workload(config, run);
   const std::vector<std::string> failed = failures(scenario, r);
-
-  nlohmann::ordered_json result = result_header(config.sim.seed, r.outcome.end);
-  result["command"] = "run";
-  result["result"] = to_json(config.workload, r);
-  result["failed"] = failed;
-  if (!o.quiet && !o.json) print(config.workload, r);
-  if (o.json) fmt::print("{}", to_text(result));
+  if (report.wants_tables()) print(config.workload, r);
   for (const std::string& line : failed) fmt::print(stderr, "balboa: {}\n", line);
-  if (folder) {
-    const double wall_s = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    folder->write("counters.txt", counters_text(r));
-    folder->write("result.json", to_text(result));
-    folder->write("host.json",
-                  to_text(host_report(wall_s, hw::Clock(config.nic.clock_hz).edge_at_or_after(r.outcome.end),
-                                      config.nic.clock_hz)));
-    folder->commit();
-  }
+  report.write("counters.txt", counters_text(r));
+  report.finish(r.outcome.end, {{"result", to_json(config.workload, r)}, {"failed", failed}});
   return failed.empty() ? 0 : 1;
 }
 
