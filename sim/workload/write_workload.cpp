@@ -50,19 +50,21 @@ class LatencyActivity : public Activity {
   const models::WriteLatency& w_;
 };
 
-// The fastest that any 1, 2, 4, ... messages in a row were, from the first one's post to the last one's completion:
-// what perftest calls the peak.
-void find_peak(const std::vector<hw::Picoseconds>& posts, WorkloadResult& r,
-               const std::vector<hw::Picoseconds>& completions) {
-  for (size_t count = 1; count <= completions.size(); count *= 2)
-    for (size_t first = 0; first + count <= completions.size(); first++) {
+// The fastest that any 1, 2, 4, ... or all messages in a row were, from the first one's post to the last one's
+// completion: the peak of perftest, which looks at every number of messages.
+void find_peak(const std::vector<hw::Picoseconds>& posts, const std::vector<hw::Picoseconds>& completions,
+               WorkloadResult& r) {
+  const size_t all = completions.size();
+  for (size_t count = 1;; count = std::min(count * 2, all)) {
+    for (size_t first = 0; first + count <= all; first++) {
       const hw::Picoseconds time = completions[first + count - 1] - posts[first];
-      const bool faster =
-          r.peak_messages == 0 || double(count) * double(r.peak_time) > double(r.peak_messages) * double(time);
-      if (!faster) continue;
+      if (r.peak_messages != 0 && double(count) * double(r.peak_time) <= double(r.peak_messages) * double(time))
+        continue;
       r.peak_messages = count;
       r.peak_time = time;
     }
+    if (count == all) return;
+  }
 }
 
 void find_rates(const models::WriteBandwidth& workload, WorkloadResult& r) {
@@ -74,7 +76,7 @@ void find_rates(const models::WriteBandwidth& workload, WorkloadResult& r) {
   r.steady_first = completions[first];
   r.steady_last = completions[last];
   r.steady_messages = last - first;
-  find_peak(workload.posts(), r, completions);
+  find_peak(workload.posts(), completions, r);
 }
 
 void run_bandwidth(const Config& config, Testbed& bed, const WorkloadRun& run, WorkloadResult& r) {
