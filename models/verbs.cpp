@@ -241,8 +241,8 @@ hw::Cycles Device::after(hw::Picoseconds latency) const {
   return std::max(now + 1, params_.clock.edge_at_or_after(params_.clock.edge(now) + latency));
 }
 
-void Device::order(Control what) {
-  orders_.push_back({after(params_.doorbell_latency), std::move(what)});
+void Device::order(const Control& what) {
+  orders_.push_back({after(params_.doorbell_latency), what});
   if (on_order_) on_order_(orders_.back().arrival);
 }
 

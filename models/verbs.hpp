@@ -169,7 +169,7 @@ class Device {
 
   Qp& qp(uint32_t number);
   hw::Cycles after(hw::Picoseconds latency) const;
-  void order(Control what);
+  void order(const Control& what);
   void enter_rtr(Qp& q);
   void enter_rts(Qp& q);
   void stop_receiving(const Qp& q);
