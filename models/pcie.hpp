@@ -1,6 +1,6 @@
 // PCI Express as formulas: what a transfer costs in bytes on the link, and what is left of the raw rate.
 //
-// Source: pcie-bench (Neugebauer et al., SIGCOMM 2018), facts/unload.md 4.2; ACK and flow-control guidelines of the
+// Source: pcie-bench (Neugebauer et al., SIGCOMM 2018), docs/timing-model.md; ACK and flow-control guidelines of the
 // PCIe base specification 5.0, tables 2-48 and 3-9. Bytes a TLP costs beside its data, with 64-bit addresses, framing
 // and data link layer included: memory write 24, read request 24, completion with data 20.
 #pragma once

@@ -86,7 +86,7 @@ void infer_regions(ReplayFlow& flow) {
   const std::set<uint32_t> refused = refused_psns(flow);
   std::map<uint32_t, InferredRegion> regions;
   for (const FlowPacket& packet : flow.packets) {
-    // A length of zero is legal with any rkey and address (facts/protocol.md D 21), so it tells nothing.
+    // A length of zero is legal with any rkey and address (docs/protocol.md D 21), so it tells nothing.
     if (!is_trusted_request(packet) || !packet.roce.reth || packet.roce.reth->dma_length == 0) continue;
     const Reth& reth = *packet.roce.reth;
     const bool malformed = packet.roce.payload_length < 0;  // the RETH was read from behind the UDP datagram

@@ -1,4 +1,4 @@
-// The invariant CRC of RoCE v2, beat by beat (IBTA annex A17.3.3; facts/protocol.md C).
+// The invariant CRC of RoCE v2, beat by beat (IBTA annex A17.3.3; docs/protocol.md C).
 //
 // Every beat is taken as whole, its unused bytes being zero (rule 6), so the register of a packet's last beat has
 // run over too many zero bytes. The receiver does not mind, it only compares with a constant that depends on how many

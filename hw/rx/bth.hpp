@@ -7,7 +7,7 @@ namespace hw {
 namespace rx {
 
 // Packets of another transport version, partition or service than RC end here without an answer (IBTA 9.6,
-// facts/protocol.md D rows 34, 36, 37). Reserved bits are ignored: peers set them (facts/protocol.md A.2).
+// docs/protocol.md D rows 34, 36, 37). Reserved bits are ignored: peers set them (docs/protocol.md A.2).
 struct Bth {
   struct Params {
     uint32_t partition_key = 0xffff;  // bit 15: full member

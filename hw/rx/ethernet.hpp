@@ -1,7 +1,7 @@
 // Sorts frames by their first beat: RoCE v2 over IPv4 goes down the receive pipeline, everything else to the host.
 //
 // RoCE v2 here is an untagged frame with an IPv4 header without options, not a fragment, UDP destination port 4791
-// (IBTA annex A17; the source port is free, facts/protocol.md A.2). Fields are only classified: whether they are right
+// (IBTA annex A17; the source port is free, docs/protocol.md A.2). Fields are only classified: whether they are right
 // is judged by the stages behind. The first beat of a frame waits for room in both outputs, because where it goes is
 // not known before it is read; later beats wait for their own output only.
 #pragma once

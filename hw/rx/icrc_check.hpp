@@ -14,7 +14,7 @@ namespace rx {
 template <unsigned W>
 struct IcrcCheck {
   struct Params {
-    uint32_t check = 1;  // 0: a wrong ICRC is counted, but passes (facts/protocol.md row 39)
+    uint32_t check = 1;  // 0: a wrong ICRC is counted, but passes (docs/protocol.md row 39)
   } params;
   Counter icrc_errors;
   HW_COUNTERS(icrc_errors)

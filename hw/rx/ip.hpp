@@ -8,7 +8,7 @@ namespace hw {
 namespace rx {
 
 // The ICRC masks the header checksum, so a wrong one is seen only here: such a packet is dropped and counted
-// (facts/protocol.md D.2 row 40). A fragment is no RoCE packet (row 43). Packets to another host are dropped as well.
+// (docs/protocol.md D.2 row 40). A fragment is no RoCE packet (row 43). Packets to another host are dropped as well.
 // A header is taken in c, its checksum half added, and judged in c + 1, one a cycle.
 struct Ip {
   struct Params {

@@ -1,7 +1,7 @@
 // Holds the lengths of a RoCE v2 packet against each other and cuts the frame to what the IP header claims.
 //
 // Everything behind finds the ICRC, the pad and the payload by these lengths, so they are checked first, before the
-// ICRC (facts/protocol.md rows 35 and 44): IP total length, UDP length, the headers that the opcode asks for, PadCnt.
+// ICRC (docs/protocol.md rows 35 and 44): IP total length, UDP length, the headers that the opcode asks for, PadCnt.
 // Ethernet padding and trailers after the IP packet are cut off: the beat with the packet's last byte becomes the last
 // one and the rest of the frame is swallowed. A packet that lies about its lengths leaves as its first beat alone, one
 // that is shorter than it claims as it is; both `bad` on the last beat.

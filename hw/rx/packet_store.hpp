@@ -1,5 +1,5 @@
 // Store and forward: a packet goes on only when all of it has come and no check has failed, so that nothing of a bad
-// packet is seen by a table (facts/protocol.md row 38). Costs one frame time.
+// packet is seen by a table (docs/protocol.md row 38). Costs one frame time.
 //
 // The beats lie in a ring. The write pointer commits at a good last beat and goes back to the last commit at a bad one;
 // the reader follows up to the commit. A row is free again as soon as it is requested (rule 4: the Ram holds what it

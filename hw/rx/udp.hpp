@@ -7,7 +7,7 @@ namespace hw {
 namespace rx {
 
 // Port and length must be those of a RoCE v2 packet. The checksum is not looked at: the ICRC, which masks it, covers
-// the packet already (facts/protocol.md D row 43).
+// the packet already (docs/protocol.md D row 43).
 struct Udp {
   Counter udp_errors;
   HW_COUNTERS(udp_errors)

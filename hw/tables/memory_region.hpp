@@ -1,7 +1,7 @@
 // Owner of the table of memory regions: may the peer write where a message's RETH says, and where is that in the host?
 //
 // Asked once a message, for a packet in order that carries a RETH and asks for bytes: a message of no bytes is neither
-// checked for its key nor for its range (facts/protocol.md D row 21). The region must be valid and writable, its whole
+// checked for its key nor for its range (docs/protocol.md D row 21). The region must be valid and writable, its whole
 // key equal, and [va, va + dma_length) inside it in exact arithmetic; else Remote Access Error (rows 27, 28, 29). The
 // whole message is checked before its first byte is placed: nothing of a message that runs past its region is written.
 //

@@ -1,5 +1,5 @@
 // Owner of the message sequence number and of the place where the running message of a QP stands: decides what becomes
-// of each packet's payload and what the peer is told (IBTA 9.7.4, 9.7.5; facts/protocol.md D rows 3, 11, 21, 24 to 29).
+// of each packet's payload and what the peer is told (IBTA 9.7.4, 9.7.5; docs/protocol.md D rows 3, 11, 21, 24 to 29).
 //
 // Every token yields a Placement, dropped or not, since payloads and verdicts pair by order (rule 6). A packet that
 // breaks the rules of a message is refused with Invalid Request. A refused QP is dead: what comes later is dropped

@@ -1,4 +1,4 @@
-// Owner of the responder's PSN state: judges each request's PSN (IBTA 9.7.5.1; facts/protocol.md D rows 1, 2, 11).
+// Owner of the responder's PSN state: judges each request's PSN (IBTA 9.7.5.1; docs/protocol.md D rows 1, 2, 11).
 //
 // A packet is taken in c, and in c + 1 its row is judged, written back and the verdict given: one packet a cycle, also
 // of one QP, since the Ram forwards. What an earlier stage dropped, and what names a QP that does not receive, passes

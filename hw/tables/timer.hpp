@@ -1,4 +1,4 @@
-// Time-outs of the queue pairs: 4.096 us * 2^exponent after their start, never early (IBTA 9.7.6.1.3; facts/protocol.md
+// Time-outs of the queue pairs: 4.096 us * 2^exponent after their start, never early (IBTA 9.7.6.1.3; docs/protocol.md
 // D row 19). A time-out fires once and is stopped by that.
 //
 // Deadlines are absolute cycles. A scan over the rows runs only when some bound on the deadlines is reached: it fires

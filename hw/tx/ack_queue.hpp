@@ -5,7 +5,7 @@
 // QP has waiting:
 //   a NAK            replaces all but a fatal NAK: it acknowledges whatever precedes it
 //   an ACK           replaces an ACK; it replaces a sequence NAK from the NAK's PSN on, since the gap is closed then,
-//                    and is dropped behind it, where the NAK says as much (facts/protocol.md D rows 11, 12)
+//                    and is dropped behind it, where the NAK says as much (docs/protocol.md D rows 11, 12)
 //   a fatal NAK      (0x61 .. 0x63) stays: the QP is in error, nothing may follow (D row 27)
 //
 // The table serves one request a cycle, made in c and served in c + 1. The output goes first; it cannot ask again

@@ -1,6 +1,6 @@
 // tx/flow_control: owner of the requester's state. Gives new packets their PSN while the window has room, and turns
 // acknowledgements, time-outs and control into commands for the retransmit list and the timer (IBTA 9.7.5 to 9.7.7;
-// facts/protocol.md D rows 1, 7 to 13, 19, 20 and their corrections). Recovery is go-back-N.
+// docs/protocol.md D rows 1, 7 to 13, 19, 20 and their corrections). Recovery is go-back-N.
 //
 // A job is taken in c (its row is requested) and done in c + 1, while the next is taken; an ACK needs one cycle more
 // to be compared before it is applied, a NAK a third for what it says of the packet that it names, control a second to

@@ -9,7 +9,7 @@ namespace tx {
 // Never fragmented, so that the identification may stay zero (RFC 6864).
 struct Ip {
   struct Params {
-    uint32_t tos = 0x02;  // DSCP 0, ECT(0): adapters send it on every RoCE packet (facts/protocol.md A.2)
+    uint32_t tos = 0x02;  // DSCP 0, ECT(0): adapters send it on every RoCE packet (docs/protocol.md A.2)
     uint32_t ttl = 64;    // hops
   } params;
 

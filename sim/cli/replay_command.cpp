@@ -30,7 +30,7 @@ void print(const ReplayResult& r) {
       fmt::print("  {} {}\n", traces::name_of(traces::FrameKind(k)), r.capture.packets_by_kind[k]);
   for (const std::string& note : r.capture.notes) fmt::print("  {}\n", note);
   for (const FlowVerdict& flow : r.flows) print_flow(flow);
-  fmt::print("{}\n", r.good() ? "every ACK matches" : "the NIC does not answer as the capture does");
+  fmt::print("{}\n", r.failures().empty() ? "every ACK matches" : "the NIC does not answer as the capture does");
 }
 
 }  // namespace
@@ -47,11 +47,11 @@ int replay_command(const ReplayOptions& o) {
   run.show_progress = !o.quiet;
   const ReplayResult r = replay(config, run);
   if (report.wants_tables()) print(r);
-  for (const std::string& line : r.outcome.problems) fmt::print(stderr, "balboa: {}\n", line);
+  for (const std::string& line : r.failures()) fmt::print(stderr, "balboa: {}\n", line);
   report.write("counters.txt", counters_text("nic0", r.counters));
   report.finish(r.outcome.end, to_json(r));
   if (!r.capture.input_error.empty()) throw InputError(r.capture.input_error);
-  return r.good() ? 0 : 1;
+  return r.failures().empty() ? 0 : 1;
 }
 
 }  // namespace sim

@@ -1,7 +1,9 @@
 #include "sim/config/load.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <optional>
@@ -74,9 +76,23 @@ toml::table parse_setting_value(const Parameter& parameter, const std::string& v
   return toml::table{{"value", value}};
 }
 
+// The parser descends into itself for every part of a dotted key: a line without end would exhaust its stack.
+void require_short_lines(const std::string& text, const std::string& name) {
+  constexpr size_t kLongest = 16384;
+  size_t line = 1;
+  for (size_t at = 0; at < text.size(); line++) {
+    const size_t end = std::min(text.find('\n', at), text.size());
+    if (end - at > kLongest)
+      throw InputError(name + ":" + std::to_string(line) + ":1: a line of " + std::to_string(end - at) +
+                       " bytes; at most " + std::to_string(kLongest));
+    at = end + 1;
+  }
+}
+
 }  // namespace
 
 toml::table parse_toml(const std::string& text, const std::string& name) {
+  require_short_lines(text, name);
   try {
     return toml::parse(text, name);
   } catch (const toml::parse_error& error) {
@@ -85,6 +101,11 @@ toml::table parse_toml(const std::string& text, const std::string& name) {
 }
 
 toml::table parse_toml_file(const std::string& file) {
+  std::error_code error;
+  const auto status = std::filesystem::status(file, error);
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status) &&
+      !std::filesystem::is_directory(status))
+    throw InputError(file + ": is no regular file; must be one, since it is read more than once");
   std::ifstream stream(file, std::ios::binary);
   bool readable = stream.is_open();
   std::string text;

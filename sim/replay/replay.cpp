@@ -157,11 +157,19 @@ void collect(const models::Frame& frame, std::map<FlowKey, std::vector<AckFields
 
 }  // namespace
 
-bool ReplayResult::good() const {
-  if (!outcome.problems.empty() || !capture.input_error.empty()) return false;
-  for (const FlowVerdict& f : flows)
-    if (!f.acks.all_match() || !f.flow.ambiguous.empty()) return false;
-  return true;
+std::vector<std::string> ReplayResult::failures() const {
+  std::vector<std::string> lines = outcome.problems;
+  uint64_t matched = 0;
+  for (const FlowVerdict& f : flows) {
+    matched += f.acks.matched;
+    const std::string qp = fmt::format("QP {:#x}: ", f.flow.our_qpn);
+    if (!f.flow.ambiguous.empty()) lines.push_back(qp + "ambiguous: " + f.flow.ambiguous);
+    if (!f.acks.all_match())
+      lines.push_back(fmt::format("{}ACKs: {} match, {} different, {} missing, {} extra", qp, f.acks.matched,
+                                  f.acks.different, f.acks.missing, f.acks.extra));
+  }
+  if (lines.empty() && matched == 0) lines.push_back("no ACK could be compared");
+  return lines;
 }
 
 ReplayResult replay(const Config& config, const ReplayRun& run) {
@@ -210,7 +218,7 @@ nlohmann::ordered_json to_json(const ReplayResult& r) {
   }
   j["notes"] = r.capture.notes;
   j["end_ps"] = r.outcome.end;
-  j["problems"] = r.outcome.problems;
+  j["problems"] = r.failures();
   for (const CounterValue& c : r.counters) j["counters"]["nic0"][c.name] = c.value;
   return j;
 }

@@ -48,7 +48,8 @@ struct ReplayResult {
   traces::ReplayCapture capture;
   std::vector<CounterValue> counters;
 
-  bool good() const;
+  // Why the verdict is not "every ACK matches", a line each; empty when it is.
+  std::vector<std::string> failures() const;
 };
 
 struct ReplayRun {

@@ -4,6 +4,7 @@
 
 #include <cerrno>
 #include <fstream>
+#include <set>
 #include <system_error>
 #include <thread>
 
@@ -20,23 +21,35 @@ constexpr int kSchemaVersion = 1;
   throw OutputError(path.string() + ": " + error.message());
 }
 
-bool is_free_for_a_run(const fs::path& path) {
-  if (!fs::exists(path)) return true;
-  return fs::is_directory(path) &&
-         (fs::is_empty(path) || (fs::exists(path / "config.toml") && fs::exists(path / "result.json")));
+// Nothing but what a run writes: only such a folder may be replaced, so that no path a user mistypes costs a file.
+bool holds_only_a_run(const fs::path& path) {
+  static const std::set<std::string> kNames = {"config.toml", "counters.txt", "host.json", "result.json"};
+  if (!fs::is_directory(fs::symlink_status(path))) return false;
+  for (const fs::directory_entry& entry : fs::directory_iterator(path)) {
+    const fs::path name = entry.path().filename();
+    if (!fs::is_regular_file(entry.symlink_status())) return false;
+    if (kNames.count(name.string()) == 0 && name.extension() != ".pcap") return false;
+  }
+  return true;
 }
 
-fs::path without_trailing_slash(const fs::path& path) {
-  return path.has_filename() ? path : path.parent_path();
+void require_free(const fs::path& path) {
+  if (!fs::exists(fs::symlink_status(path)) || holds_only_a_run(path)) return;
+  throw InputError(path.string() + ": exists and is not a run folder; must be new, empty or an earlier run's");
+}
+
+// "a/b/" and "a/x/../b" are "a/b": what the path means must not change when folders on it come into being.
+fs::path normal(const fs::path& path) {
+  const fs::path normal = path.lexically_normal();
+  return normal.has_filename() ? normal : normal.parent_path();
 }
 
 }  // namespace
 
-RunFolder::RunFolder(const fs::path& path) : path_(without_trailing_slash(path)), partial_(path_) {
-  if (!is_free_for_a_run(path_)) {
-    throw InputError(path_.string() + ": exists and is not a run folder; must be new, empty or an earlier run's");
-  }
+RunFolder::RunFolder(const fs::path& path) : path_(normal(path)), partial_(path_) {
   partial_ += ".partial";
+  require_free(path_);
+  require_free(partial_);
   std::error_code error;
   fs::remove_all(partial_, error);
   if (!error) fs::create_directories(partial_, error);
@@ -50,6 +63,7 @@ void RunFolder::write(const std::string& name, const std::string& text) const {
 }
 
 void RunFolder::commit() {
+  require_free(path_);  // somebody may have put something there meanwhile
   std::error_code error;
   fs::remove_all(path_, error);
   if (!error) fs::rename(partial_, path_, error);

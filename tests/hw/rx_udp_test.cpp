@@ -28,7 +28,7 @@ TEST(RxUdp, PortAndLengthMustBeRight) {
 TEST(RxUdp, SourcePortAndChecksumAreIgnored) {
   hw::rx::Udp stage;
   Bytes frame = Packet().frame();
-  RoceFrame::put(frame, 34, 2, 69);  // facts/protocol.md A.2: classify by the destination port only
+  RoceFrame::put(frame, 34, 2, 69);  // docs/protocol.md A.2: classify by the destination port only
   RoceFrame::put(frame, 40, 2, 0x1234);
   EXPECT_EQ(drop_of(stage, frame), hw::kKeep);
 }

@@ -1,5 +1,5 @@
 // The responder as a whole, qp_state > memory_region > msn, against the protocol: each test names its row of
-// facts/protocol.md D (D.2 wins), IBTA 9.7.
+// docs/protocol.md D (D.2 wins), IBTA 9.7.
 #include <map>
 
 #include "bench.hpp"

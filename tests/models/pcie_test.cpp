@@ -1,4 +1,4 @@
-// The formulas against the figures of facts/unload.md 4.2, and the DMA models against the formulas.
+// The formulas against the figures of docs/timing-model.md, and the DMA models against the formulas.
 #include "models/pcie.hpp"
 
 #include "models/pcie_read.hpp"
