@@ -64,6 +64,29 @@ TEST(RunFolder, TouchesNothingThatIsNoRunFolder) {
   EXPECT_EQ(test::text_of(file), "precious");
 }
 
+TEST(RunFolder, NeverTakesAUsersFileWithIt) {
+  const test::TemporaryFolder root;
+  const std::string notes = root.file("notes", "precious");
+  // A path whose meaning would change once its first part exists.
+  EXPECT_NE(error_of(root / "new/.."), "no error");
+  EXPECT_FALSE(fs::exists(root / "new"));
+  // What looks like a run but holds more than one; a growing folder that is none; a link.
+  make_run(root / "run", "old");
+  fs::copy_file(notes, root / "run/notes");
+  EXPECT_NE(error_of(root / "run"), "no error");
+  root.file("other.partial", "precious");
+  EXPECT_NE(error_of(root / "other"), "no error");
+  fs::create_directory_symlink(fs::path(notes).parent_path(), root / "link");
+  EXPECT_NE(error_of(root / "link"), "no error");
+  // What somebody puts there while the run goes on.
+  RunFolder folder(root / "late");
+  fs::create_directory(root / "late");
+  fs::copy_file(notes, root / "late/notes");
+  EXPECT_THROW(folder.commit(), InputError);
+  EXPECT_EQ(test::text_of(notes), "precious");
+  EXPECT_EQ(test::text_of(root / "late/notes"), "precious");
+}
+
 TEST(RunFolder, SaysWhatCannotBeWritten) {
   const test::TemporaryFolder root;
   const RunFolder folder(root / "run");
