@@ -1,4 +1,5 @@
-// The subcommands. Each returns the exit code, 0 good or 1 when the run's own check failed, and throws on bad input.
+// The subcommands. Each returns the exit code: 0 good, 1 when the run's own check failed. Bad input throws, or is 2
+// where it shows only after a run.
 #pragma once
 
 #include "sim/cli/options.hpp"

@@ -33,6 +33,9 @@ void print(const ReplayResult& r) {
   fmt::print("{}\n", r.failures().empty() ? "every ACK matches" : "the NIC does not answer as the capture does");
 }
 
+// Exit code. What came before the place where a capture breaks off is replayed, and the break told at the end.
+constexpr int kBadInput = 2;
+
 }  // namespace
 
 int replay_command(const ReplayOptions& o) {
@@ -50,7 +53,10 @@ int replay_command(const ReplayOptions& o) {
   for (const std::string& line : r.failures()) fmt::print(stderr, "balboa: {}\n", line);
   report.write("counters.txt", counters_text("nic0", r.counters));
   report.finish(r.outcome.end, to_json(r));
-  if (!r.capture.input_error.empty()) throw InputError(r.capture.input_error);
+  if (!r.capture.input_error.empty()) {
+    fmt::print(stderr, "balboa: {}\n", r.capture.input_error);
+    return kBadInput;
+  }
   return r.failures().empty() ? 0 : 1;
 }
 
