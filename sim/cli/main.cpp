@@ -14,9 +14,6 @@
 
 namespace {
 
-constexpr int kFailed = 1;
-constexpr int kBadInput = 2;
-
 struct CommandLine {
   sim::RunOptions run;
   sim::PerfOptions perf;
@@ -73,12 +70,12 @@ int main(int argc, char** argv) {
   } catch (const CLI::Success& help) {
     return app.exit(help);
   } catch (const CLI::ParseError& error) {
-    return complain(error, kBadInput);
+    return complain(error, sim::kBadInput);
   } catch (const sim::InputError& error) {
-    return complain(error, kBadInput);
+    return complain(error, sim::kBadInput);
   } catch (const traces::InputError& error) {
-    return complain(error, kBadInput);
+    return complain(error, sim::kBadInput);
   } catch (const std::exception& error) {
-    return complain(error, kFailed);
+    return complain(error, sim::kFailed);
   }
 }

@@ -103,7 +103,7 @@ int perf_command(const PerfOptions& o) {
   }
   print_problems(results);
   report.finish(end_ps, Json{{"results", results}});
-  return good ? 0 : 1;
+  return good ? kGood : kFailed;
 }
 
 }  // namespace sim

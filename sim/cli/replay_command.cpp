@@ -33,9 +33,6 @@ void print(const ReplayResult& r) {
   fmt::print("{}\n", r.failures().empty() ? "every ACK matches" : "the NIC does not answer as the capture does");
 }
 
-// Exit code. What came before the place where a capture breaks off is replayed, and the break told at the end.
-constexpr int kBadInput = 2;
-
 }  // namespace
 
 int replay_command(const ReplayOptions& o) {
@@ -53,11 +50,12 @@ int replay_command(const ReplayOptions& o) {
   for (const std::string& line : r.failures()) fmt::print(stderr, "balboa: {}\n", line);
   report.write("counters.txt", counters_text("nic0", r.counters));
   report.finish(r.outcome.end, to_json(r));
+  // What came before the place where a capture breaks off was replayed; the break is told at the end.
   if (!r.capture.input_error.empty()) {
     fmt::print(stderr, "balboa: {}\n", r.capture.input_error);
     return kBadInput;
   }
-  return r.failures().empty() ? 0 : 1;
+  return r.failures().empty() ? kGood : kFailed;
 }
 
 }  // namespace sim

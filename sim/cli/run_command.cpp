@@ -48,7 +48,7 @@ int run_command(const RunOptions& o) {
   for (const std::string& line : failed) fmt::print(stderr, "balboa: {}\n", line);
   report.write("counters.txt", counters_text(r));
   report.finish(r.outcome.end, {{"result", to_json(config.workload, r)}, {"failed", failed}});
-  return failed.empty() ? 0 : 1;
+  return failed.empty() ? kGood : kFailed;
 }
 
 }  // namespace sim
