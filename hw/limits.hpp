@@ -13,6 +13,15 @@
 #ifndef HW_LIST_ENTRIES
 #define HW_LIST_ENTRIES 65536
 #endif
+#ifndef HW_SEND_WQES
+#define HW_SEND_WQES 1024
+#endif
+#ifndef HW_RECEIVE_WQES
+#define HW_RECEIVE_WQES 1024
+#endif
+#ifndef HW_MAX_READS
+#define HW_MAX_READS 16
+#endif
 #ifndef HW_STORE_BEATS
 #define HW_STORE_BEATS 1024
 #endif
@@ -22,16 +31,27 @@ namespace hw {
 constexpr int kMaxQps = HW_MAX_QPS;
 constexpr int kMaxRegions = HW_MAX_REGIONS;
 constexpr int kListEntries = HW_LIST_ENTRIES;  // retransmit entries, one more per QP included
+constexpr int kSendWqes = HW_SEND_WQES;        // work requests per QP that the NIC holds, sent ones not counted
+constexpr int kReceiveWqes = HW_RECEIVE_WQES;  // receive work requests per QP
+constexpr int kMaxReads = HW_MAX_READS;        // READ requests per QP under way, in each direction
 constexpr int kStoreBeats = HW_STORE_BEATS;    // beats of the receive packet store
 
 typedef Bits<24> Qpn;
 typedef Bits<clog2(kMaxQps)> QpRow;
 typedef Bits<clog2(kMaxRegions)> RegionRow;
 typedef Bits<clog2(kListEntries)> EntryRow;
+typedef Bits<clog2(kSendWqes)> SendSlot;
+typedef Bits<clog2(kReceiveWqes)> ReceiveSlot;
+typedef Bits<clog2(kMaxReads)> ReadSlot;
 
 // The table row of a QP is the low part of its number; rows keep the full number where a stranger could name it.
 inline QpRow row_of(const Qpn& qpn) {
   return qpn.get<0, clog2(kMaxQps)>();
+}
+// The row of a QP's `slot`, where each QP has as many as a slot's number can tell apart.
+template <int SLOT_BITS>
+Bits<clog2(kMaxQps) + SLOT_BITS> row_of(const QpRow& qp, const Bits<SLOT_BITS>& slot) {
+  return cat(qp, slot);
 }
 
 }  // namespace hw

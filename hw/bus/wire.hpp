@@ -30,12 +30,14 @@ enum : int {
   kBthBytes = 12,
   kRethBytes = 16,
   kAethBytes = 4,
+  kImmDtBytes = 4,
   kIcrcBytes = 4,
   kIpOffset = kEthernetBytes,
   kUdpOffset = kIpOffset + kIpBytes,
   kBthOffset = kUdpOffset + kUdpBytes,
-  kExtOffset = kBthOffset + kBthBytes,        // 54: where RETH or AETH begin, and payload when there is neither
-  kMaxHeaderBytes = kExtOffset + kRethBytes,  // 70
+  kExtOffset = kBthOffset + kBthBytes,  // 54: where extended headers begin, and payload when there are none
+  kMaxExtBytes = kRethBytes + kImmDtBytes,
+  kMaxHeaderBytes = kExtOffset + kMaxExtBytes,                        // 74
   kMinDatagramBytes = kIpBytes + kUdpBytes + kBthBytes + kIcrcBytes,  // 44: IP total length of a bare BTH
   kMaxPayloadBytes = 4096,                                            // the largest PMTU
 };
@@ -89,20 +91,41 @@ typedef Field<kExtOffset + 12, 32> DmaLength;
 namespace aeth {  // IBTA 9.3.5.2
 typedef Field<kExtOffset + 0, 8> Syndrome;
 typedef Field<kExtOffset + 1, 24> MessageSequence;
-// Syndrome: bits 6:5 give the kind (0 ACK, 1 RNR NAK, 3 NAK), bits 4:0 the credit count or the NAK code.
-constexpr uint64_t kAck = 0x1f;  // credit field 31: no end-to-end flow control
+// Syndrome: bits 6:5 give the kind (0 ACK, 1 RNR NAK, 3 NAK), bits 4:0 the credit count, the RNR timer's code or the
+// NAK code.
+constexpr uint64_t kAck = 0x1f;     // credit field 31: no end-to-end flow control
+constexpr uint64_t kRnrNak = 0x20;  // and the timer's code
 constexpr uint64_t kNakSequence = 0x60;
 constexpr uint64_t kNakInvalidRequest = 0x61;
 constexpr uint64_t kNakRemoteAccess = 0x62;
 constexpr uint64_t kNakRemoteOperation = 0x63;
 }  // namespace aeth
 
+// Immediate data (IBTA 9.3.6): behind the RETH of a WRITE Only, else right behind the BTH.
+namespace immdt {
+typedef Field<kExtOffset, 32> Plain;
+typedef Field<kExtOffset + kRethBytes, 32> BehindReth;
+}  // namespace immdt
+
 // BTH opcodes of the reliable connected service (IBTA table 38).
 enum Opcode : uint8_t {
+  kSendFirst = 0x00,
+  kSendMiddle = 0x01,
+  kSendLast = 0x02,
+  kSendLastImm = 0x03,
+  kSendOnly = 0x04,
+  kSendOnlyImm = 0x05,
   kWriteFirst = 0x06,
   kWriteMiddle = 0x07,
   kWriteLast = 0x08,
+  kWriteLastImm = 0x09,
   kWriteOnly = 0x0a,
+  kWriteOnlyImm = 0x0b,
+  kReadRequest = 0x0c,
+  kReadResponseFirst = 0x0d,
+  kReadResponseMiddle = 0x0e,
+  kReadResponseLast = 0x0f,
+  kReadResponseOnly = 0x10,
   kAcknowledge = 0x11,
 };
 
@@ -112,25 +135,74 @@ constexpr uint64_t kCongestionNotification = 0x81;
 inline bool is(const Bits<8>& opcode, Opcode o) {
   return opcode == Bits<8>(o);
 }
-inline bool is_write(const Bits<8>& o) {
-  return is(o, kWriteFirst) || is(o, kWriteMiddle) || is(o, kWriteLast) || is(o, kWriteOnly);
+// A set of opcodes below 32 as a mask: one table look-up however many they are.
+constexpr uint32_t set_of() {
+  return 0;
 }
-inline bool starts_message(const Bits<8>& o) {
-  return is(o, kWriteFirst) || is(o, kWriteOnly);
+template <class... O>
+constexpr uint32_t set_of(Opcode first, O... others) {
+  return uint32_t(1) << first | set_of(others...);
 }
-inline bool ends_message(const Bits<8>& o) {
-  return is(o, kWriteLast) || is(o, kWriteOnly);
-}
-inline bool has_reth(const Bits<8>& o) {
-  return starts_message(o);
-}
-inline bool has_aeth(const Bits<8>& o) {
-  return is(o, kAcknowledge);
+inline bool is_in(const Bits<8>& opcode, uint32_t set) {
+  return !bool(opcode.get<5, 3>()) && bool(Bits<32>(set).shr(opcode.get<0, 5>()).get<0, 1>());
 }
 
-// Bytes of extended header behind the BTH: 16 (RETH), 4 (AETH) or 0.
+constexpr uint32_t kSends = set_of(kSendFirst, kSendMiddle, kSendLast, kSendLastImm, kSendOnly, kSendOnlyImm);
+constexpr uint32_t kWrites = set_of(kWriteFirst, kWriteMiddle, kWriteLast, kWriteLastImm, kWriteOnly, kWriteOnlyImm);
+constexpr uint32_t kReadResponses =
+    set_of(kReadResponseFirst, kReadResponseMiddle, kReadResponseLast, kReadResponseOnly);
+constexpr uint32_t kRequests = kSends | kWrites | set_of(kReadRequest);
+constexpr uint32_t kAnswers = kReadResponses | set_of(kAcknowledge);
+constexpr uint32_t kImmediates = set_of(kSendLastImm, kSendOnlyImm, kWriteLastImm, kWriteOnlyImm);
+constexpr uint32_t kStarts = set_of(kSendFirst, kSendOnly, kSendOnlyImm, kWriteFirst, kWriteOnly, kWriteOnlyImm,
+                                    kReadRequest, kReadResponseFirst, kReadResponseOnly);
+constexpr uint32_t kEnds = set_of(kSendLast, kSendLastImm, kSendOnly, kSendOnlyImm, kWriteLast, kWriteLastImm,
+                                  kWriteOnly, kWriteOnlyImm, kReadRequest, kReadResponseLast, kReadResponseOnly);
+constexpr uint32_t kReths = set_of(kWriteFirst, kWriteOnly, kWriteOnlyImm, kReadRequest);
+constexpr uint32_t kAeths = set_of(kReadResponseFirst, kReadResponseLast, kReadResponseOnly, kAcknowledge);
+// Those that take a work request from the receive queue (IBTA 9.4.1, 9.4.2).
+constexpr uint32_t kReceives = set_of(kSendFirst, kSendOnly, kSendOnlyImm, kWriteLastImm, kWriteOnlyImm);
+
+inline bool is_send(const Bits<8>& o) {
+  return is_in(o, kSends);
+}
+inline bool is_write(const Bits<8>& o) {
+  return is_in(o, kWrites);
+}
+inline bool is_read_response(const Bits<8>& o) {
+  return is_in(o, kReadResponses);
+}
+// Sent by a requester to a responder.
+inline bool is_request(const Bits<8>& o) {
+  return is_in(o, kRequests);
+}
+// Sent back by the responder.
+inline bool is_answer(const Bits<8>& o) {
+  return is_in(o, kAnswers);
+}
+inline bool starts_message(const Bits<8>& o) {
+  return is_in(o, kStarts);
+}
+inline bool ends_message(const Bits<8>& o) {
+  return is_in(o, kEnds);
+}
+inline bool has_reth(const Bits<8>& o) {
+  return is_in(o, kReths);
+}
+inline bool has_aeth(const Bits<8>& o) {
+  return is_in(o, kAeths);
+}
+inline bool has_immediate(const Bits<8>& o) {
+  return is_in(o, kImmediates);
+}
+inline bool takes_receive(const Bits<8>& o) {
+  return is_in(o, kReceives);
+}
+
+// Bytes of extended header behind the BTH: 0, 4 (AETH or ImmDt), 16 (RETH) or 20 (RETH and ImmDt).
 inline Bits<5> extended_bytes(const Bits<8>& o) {
-  return Bits<5>(has_reth(o) ? uint64_t(kRethBytes) : has_aeth(o) ? uint64_t(kAethBytes) : 0);
+  const Bits<5> reth(has_reth(o) ? uint64_t(kRethBytes) : 0);
+  return reth + Bits<5>(has_aeth(o) || has_immediate(o) ? uint64_t(kAethBytes) : 0);
 }
 
 }  // namespace wire
