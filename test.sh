@@ -11,9 +11,15 @@ part() {
   "${@:2}" || { failed+=("$1"); echo "FAILED: $1" >&2; }
 }
 
+# One line for each test that does not pass, and the summary.
+run_tests() {
+  ctest --test-dir "$root/$1" -j "$(nproc)" --output-on-failure 2>&1 |
+    grep --line-buffered -vE '^ +Start +[0-9]+:|  Passed  '
+  return "${PIPESTATUS[0]}"
+}
+
 sanitized_tests() {
-  build_in build-asan all -DBALBOA_SANITIZE=address,undefined && ctest --test-dir "$root/build-asan" -j "$(nproc)" \
-    --output-on-failure --progress
+  build_in build-asan all -DBALBOA_SANITIZE=address,undefined && run_tests build-asan
 }
 
 install_packages || exit 1
@@ -23,5 +29,6 @@ build_in build all || exit 1
 part "format" "$root/scripts/format.sh"
 part "lint" "$root/scripts/tidy.sh" build
 part "tests under sanitizers" sanitized_tests
-part "tests" ctest --test-dir "$root/build" -j "$(nproc)" --output-on-failure
+[ ${#failed[@]} -eq 0 ] || echo "failed so far: ${failed[*]}"
+part "tests" run_tests build
 [ ${#failed[@]} -eq 0 ]

@@ -25,6 +25,7 @@ std::vector<SentRequest> request_track(const ReplayFlow& flow) {
 
 std::vector<SentResponse> response_track(const std::vector<CapturedResponse>& responses) {
   std::vector<SentResponse> track;
+  track.reserve(responses.size());
   for (const CapturedResponse& response : responses) track.push_back({response.index, response.psn});
   return track;
 }
@@ -43,6 +44,7 @@ std::string no_flow_line(const std::string& file, const IpAddress& ours, const R
     if (count > 0) kinds.push_back(format("%s %" PRIu64, name_of(static_cast<FrameKind>(kind)), count));
   }
   std::vector<std::string> addresses;
+  addresses.reserve(responders.size());
   for (const IpAddress& address : responders) addresses.push_back(to_string(address));
   std::string line = format("%s: no RoCEv2 RC request towards %s in %" PRIu64 " packets", file.c_str(),
                             to_string(ours).c_str(), capture.packets);

@@ -74,7 +74,7 @@ PcapReader::PcapReader(const std::string& file) : file_(file) {
   char message[PCAP_ERRBUF_SIZE] = "";
   handle_.reset(pcap_fopen_offline_with_tstamp_precision(stream.get(), PCAP_TSTAMP_PRECISION_NANO, message));
   if (!handle_) throw InputError(file + ": file header (offset 0): " + message + kAllowedFiles);
-  stream.release();  // pcap_close() closes it
+  static_cast<void>(stream.release());  // pcap_close() closes it
 }
 
 bool PcapReader::read(Packet& packet) {

@@ -15,7 +15,7 @@ namespace {
 // One table of a scenario, whose keys are all taken or refused.
 class Reader {
  public:
-  Reader(const std::string& file, std::string name, const toml::table& table, std::set<std::string> known)
+  Reader(const std::string& file, std::string name, const toml::table& table, const std::set<std::string>& known)
       : file_(file), name_(std::move(name)), table_(table) {
     std::string list;
     for (const std::string& key : known) list += (list.empty() ? "" : ", ") + key;

@@ -12,8 +12,10 @@ inline bool is_wanted(const std::string& stage) {
 }
 
 // F is called as visit.template stage<S, T...>(name, ports) for each stage of the list.
+// NOLINTBEGIN(bugprone-macro-parentheses): a type's argument takes none
 #define COSIM_TYPE(stage, index, direction, port) \
   , typename TokenOf<hw::synth::Port<hw::synth::Parenthesised<stage##_type>::type, index>>::type
+// NOLINTEND(bugprone-macro-parentheses)
 #define COSIM_NAME_in true
 #define COSIM_NAME_out false
 #define COSIM_NAME(stage, index, direction, port) {#port, COSIM_NAME_##direction},

@@ -32,7 +32,7 @@ class Traffic {
 
   T next() {
     T token = last_;
-    test::for_each_leaf(token, [this](auto& b) { change(b); });
+    test::for_each_leaf(token, [this](auto& b) { this->change(b); });
     last_ = token;
     tame(token);
     return token;

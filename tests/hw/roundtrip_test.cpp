@@ -134,8 +134,8 @@ TEST(Roundtrip, EverySize) {
 TEST(Roundtrip, RandomPacketsWithRandomStallsOnEveryPort) {
   for (uint64_t seed = 1; seed <= 20; seed++) {
     std::mt19937_64 random(seed);
-    std::vector<Packet> packets;
-    for (int i = 0; i < 80; i++) packets.push_back(test::any_packet(random));
+    std::vector<Packet> packets(80);
+    for (Packet& packet : packets) packet = test::any_packet(random);
     check<512>(packets, seed % 2 ? 70 : 35, seed);
     check<1024>(packets, seed % 2 ? 70 : 35, seed);
   }

@@ -31,7 +31,7 @@ TEST(RxBth, ReadsEveryField) {
       EXPECT_EQ(out[i].psn.v.u64(), p.psn);
       EXPECT_EQ(bool(out[i].ack_request), p.ack_request);
       EXPECT_EQ(out[i].payload.u64(), p.payload.size());
-      EXPECT_EQ(bool(out[i].body), p.payload.size() > 0);
+      EXPECT_EQ(bool(out[i].body), !p.payload.empty());
       EXPECT_EQ(out[i].drop.u64(), hw::kKeep);
       EXPECT_EQ(out[i].tag.id, i);
       EXPECT_EQ(memcmp(out[i].ext.w, reinterpret_cast<const uint8_t*>(headers[i].bytes.w) + 54, 16), 0);
