@@ -1,9 +1,12 @@
 // The NIC: which stages exist, and which stream joins which. The only place that says so.
 //
 //   receive   mac_rx > ethernet > l3_length > icrc_check > packet_store > header_split > ip > udp > bth > ext_headers
-//             requests: > qp_state > memory_region > msn > payload > dma_write     acknowledgements: > flow_control
+//             > qp_state > memory_region > receive_queue > msn > outstanding_reads > payload > dma_write
 //   transmit  send_queue > work_queue > flow_control > retransmit > arbiter > connection > payload > ext_headers
-//             > bth > udp > ip > ethernet > frame > icrc_insert > mac_tx          acknowledgements: msn > ack_queue >
+//             > bth > udp > ip > ethernet > frame > icrc_insert > mac_tx
+//   between   responses and acknowledgements to send: msn > response_queue > arbiter
+//             acknowledgements that came: rx.payload > ack_merge > flow_control
+//             READs of ours: flow_control > outstanding_reads > work_queue
 //
 // `wire(v)` walks over all of it: the simulation builds its shells from it, tests check the graph, tools draw it.
 //   v.stream(s, name, capacity, kind)          a stream inside the NIC
@@ -26,10 +29,12 @@
 #include "tables/connection.hpp"
 #include "tables/memory_region.hpp"
 #include "tables/msn.hpp"
+#include "tables/outstanding_reads.hpp"
 #include "tables/qp_state.hpp"
+#include "tables/receive_queue.hpp"
 #include "tables/retransmit.hpp"
 #include "tables/timer.hpp"
-#include "tx/ack_queue.hpp"
+#include "tx/ack_merge.hpp"
 #include "tx/arbiter.hpp"
 #include "tx/bth.hpp"
 #include "tx/ethernet.hpp"
@@ -39,6 +44,7 @@
 #include "tx/icrc_insert.hpp"
 #include "tx/ip.hpp"
 #include "tx/payload.hpp"
+#include "tx/response_queue.hpp"
 #include "tx/udp.hpp"
 #include "tx/work_queue.hpp"
 
@@ -50,13 +56,18 @@ struct NicPorts {
   hls::stream<Beat<W>> mac_rx, mac_tx;  // frames without FCS
   hls::stream<Beat<W>> host_rx;         // frames that are not RoCE v2
   hls::stream<Wqe> send_queue;
+  hls::stream<ReceiveWqe> receive_queue;
   hls::stream<Completion> completions;
+  hls::stream<ReceiveCompletion> receive_completions;
   hls::stream<DmaCommand> dma_read, dma_write;
   hls::stream<Beat<W>> dma_read_data, dma_write_data;
 
   hls::stream<QpStateControl> qp_state_control;
   hls::stream<MsnControl> msn_control;
   hls::stream<RegionControl> region_control;
+  hls::stream<ReceiveQueueControl> receive_queue_control;
+  hls::stream<OutstandingReadsControl> outstanding_reads_control;
+  hls::stream<ResponseQueueControl> response_queue_control;
   hls::stream<ConnectionControl> connection_control;
   hls::stream<WorkQueueControl> work_queue_control;
   hls::stream<FlowControlControl> flow_control_control;
@@ -77,14 +88,17 @@ struct Nic {
   rx::ExtHeaders rx_ext_headers;
   tables::QpState qp_state;
   tables::MemoryRegion memory_region;
+  tables::ReceiveQueue receive_queue;
   tables::Msn msn;
+  tables::OutstandingReads outstanding_reads;
   rx::Payload<W> rx_payload;
 
   tx::WorkQueue work_queue;
   tx::FlowControl flow_control;
   tables::Retransmit retransmit;
   tables::Timer timer;
-  tx::AckQueue ack_queue;
+  tx::AckMerge ack_merge;
+  tx::ResponseQueue response_queue;
   tx::Arbiter arbiter;
   tables::Connection connection;
   tx::Payload tx_payload;
@@ -107,13 +121,19 @@ struct Nic {
   hls::stream<Beat<W>> l3_in_, icrc_in_, store_in_, split_in_, payload_in_;
   hls::stream<RxHeader> ip_in_, udp_in_, bth_in_;
   hls::stream<RxPacket> ext_in_;
-  hls::stream<RxRequest> request_;
-  hls::stream<RxAck> ack_;
-  hls::stream<RxChecked> region_in_, msn_in_;
+  hls::stream<RxTransport> qp_in_;
+  hls::stream<RxChecked> region_in_, receive_in_, msn_in_;
+  hls::stream<ReceivePosted> receive_posted_;
+  hls::stream<RxVerdict> verdict_;
   hls::stream<Placement> placement_;
-  hls::stream<AckToSend> ack_to_send_;
+  hls::stream<Response> response_;
+  hls::stream<ReadServed> read_served_;
 
-  hls::stream<TxPacket> new_packet_, packet_, ack_packet_, connection_in_;
+  hls::stream<RxAck> ack_, merged_ack_;
+  hls::stream<ReadIssued> read_issued_;
+  hls::stream<ReadAnswered> read_answered_;
+  hls::stream<Credit> credit_;
+  hls::stream<TxPacket> new_packet_, packet_, response_packet_, connection_in_;
   hls::stream<ListCommand> list_;
   hls::stream<TimerCommand> timer_in_;
   hls::stream<TimerExpired> expired_;
@@ -128,7 +148,9 @@ struct Nic {
     v.port(port.mac_tx, "mac_tx", 16, Kind::lutram);
     v.port(port.host_rx, "host_rx", 64, Kind::lutram);
     v.port(port.send_queue, "send_queue", 16, Kind::lutram);
+    v.port(port.receive_queue, "receive_queue", 16, Kind::lutram);
     v.port(port.completions, "completions", 16, Kind::lutram);
+    v.port(port.receive_completions, "receive_completions", 16, Kind::lutram);
     v.port(port.dma_read, "dma_read", 16, Kind::lutram);
     v.port(port.dma_read_data, "dma_read_data", 64, Kind::lutram);
     v.port(port.dma_write, "dma_write", 16, Kind::lutram);
@@ -136,6 +158,9 @@ struct Nic {
     v.port(port.qp_state_control, "qp_state_control", 4, Kind::lutram);
     v.port(port.msn_control, "msn_control", 4, Kind::lutram);
     v.port(port.region_control, "region_control", 4, Kind::lutram);
+    v.port(port.receive_queue_control, "receive_queue_control", 4, Kind::lutram);
+    v.port(port.outstanding_reads_control, "outstanding_reads_control", 4, Kind::lutram);
+    v.port(port.response_queue_control, "response_queue_control", 4, Kind::lutram);
     v.port(port.connection_control, "connection_control", 4, Kind::lutram);
     v.port(port.work_queue_control, "work_queue_control", 4, Kind::lutram);
     v.port(port.flow_control_control, "flow_control_control", 4, Kind::lutram);
@@ -152,12 +177,15 @@ struct Nic {
     v.stream(bth_in_, "rx.bth_in", 8, Kind::lutram);
     v.stream(ext_in_, "rx.ext_in", 8, Kind::lutram);
     v.stream(payload_in_, "rx.payload_in", 64, Kind::lutram);
-    v.stream(request_, "rx.request", 8, Kind::lutram);
-    v.stream(ack_, "rx.ack", 8, Kind::lutram);
+    v.stream(qp_in_, "rx.qp_in", 8, Kind::lutram);
+    v.stream(receive_posted_, "rx.receive_posted", 8, Kind::lutram);
     v.stream(region_in_, "rx.region_in", 8, Kind::lutram);
+    v.stream(receive_in_, "rx.receive_in", 8, Kind::lutram);
     v.stream(msn_in_, "rx.msn_in", 8, Kind::lutram);
+    v.stream(verdict_, "rx.verdict", 8, Kind::lutram);
     v.stream(placement_, "rx.placement", 8, Kind::lutram);
-    v.stream(ack_to_send_, "rx.ack_to_send", 8, Kind::lutram);
+    v.stream(response_, "rx.response", 8, Kind::lutram);
+    v.stream(ack_, "rx.ack", 8, Kind::lutram);
 
     v.stage(rx_ethernet, "rx.ethernet", in(port.mac_rx), out(l3_in_), out(port.host_rx));
     v.stage(rx_l3_length, "rx.l3_length", in(l3_in_), out(icrc_in_));
@@ -167,21 +195,37 @@ struct Nic {
     v.stage(rx_ip, "rx.ip", in(ip_in_), out(udp_in_));
     v.stage(rx_udp, "rx.udp", in(udp_in_), out(bth_in_));
     v.stage(rx_bth, "rx.bth", in(bth_in_), out(ext_in_));
-    v.stage(rx_ext_headers, "rx.ext_headers", in(ext_in_), out(request_), out(ack_));
-    v.stage(qp_state, "tables.qp_state", in(request_), in(port.qp_state_control), out(region_in_));
-    v.stage(memory_region, "tables.memory_region", in(region_in_), in(port.region_control), out(msn_in_));
-    v.stage(msn, "tables.msn", in(msn_in_), in(port.msn_control), out(placement_), out(ack_to_send_));
-    v.stage(rx_payload, "rx.payload", in(payload_in_), in(placement_), out(port.dma_write), out(port.dma_write_data));
+    v.stage(rx_ext_headers, "rx.ext_headers", in(ext_in_), out(qp_in_));
+    v.stage(qp_state, "tables.qp_state", in(qp_in_), in(port.qp_state_control), in(receive_posted_), out(region_in_));
+    v.independent(receive_posted_, region_in_);
+    v.stage(memory_region, "tables.memory_region", in(region_in_), in(port.region_control), out(receive_in_));
+    v.stage(receive_queue, "tables.receive_queue", in(receive_in_), in(port.receive_queue),
+            in(port.receive_queue_control), out(msn_in_), out(receive_posted_));
+    v.independent(receive_in_, receive_posted_);
+    v.stage(msn, "tables.msn", in(msn_in_), in(port.msn_control), in(read_served_), out(verdict_), out(response_));
+    v.independent(read_served_, verdict_);
+    v.independent(read_served_, response_);
+    v.stage(outstanding_reads, "tables.outstanding_reads", in(verdict_), in(read_issued_),
+            in(port.outstanding_reads_control), out(placement_), out(read_answered_));
+    v.independent(read_issued_, placement_);
+    v.independent(read_issued_, read_answered_);
+    v.stage(rx_payload, "rx.payload", in(payload_in_), in(placement_), out(port.dma_write), out(port.dma_write_data),
+            out(port.receive_completions), out(ack_));
   }
 
   template <class V>
   void wire_transmit(V& v) {
     v.stream(new_packet_, "tx.new_packet", 8, Kind::lutram);
+    v.stream(merged_ack_, "tx.merged_ack", 8, Kind::lutram);
+    v.stream(credit_, "tx.credit", 8, Kind::lutram);
+    v.stream(read_issued_, "tx.read_issued", 8, Kind::lutram);
+    v.stream(read_answered_, "tx.read_answered", 8, Kind::lutram);
+    v.stream(read_served_, "tx.read_served", 8, Kind::lutram);
     v.stream(list_, "tx.list", 8, Kind::lutram);
     v.stream(timer_in_, "tx.timer_in", 8, Kind::lutram);
     v.stream(expired_, "tx.expired", 4, Kind::lutram);
     v.stream(packet_, "tx.packet", 8, Kind::lutram);
-    v.stream(ack_packet_, "tx.ack_packet", 8, Kind::lutram);
+    v.stream(response_packet_, "tx.response_packet", 8, Kind::lutram);
     v.stream(connection_in_, "tx.connection_in", 8, Kind::lutram);
     v.stream(fetch_in_, "tx.fetch_in", 8, Kind::lutram);
     v.stream(tx_ext_in_, "tx.ext_in", 512, Kind::bram);  // packets whose payload is on its way from the host
@@ -192,15 +236,26 @@ struct Nic {
     v.stream(frame_in_, "tx.frame_in", 8, Kind::lutram);
     v.stream(icrc_insert_in_, "tx.icrc_insert_in", 8, Kind::lutram);
 
-    v.stage(work_queue, "tx.work_queue", in(port.send_queue), in(port.work_queue_control), out(new_packet_));
-    v.stage(flow_control, "tx.flow_control", in(new_packet_), in(ack_), in(expired_), in(port.flow_control_control),
-            out(list_), out(timer_in_));
+    v.stage(work_queue, "tx.work_queue", in(port.send_queue), in(port.work_queue_control), in(credit_),
+            in(read_answered_), out(new_packet_));
+    v.independent(port.send_queue, new_packet_);
+    v.independent(port.work_queue_control, new_packet_);
+    v.independent(credit_, new_packet_);
+    v.independent(read_answered_, new_packet_);
+    v.stage(ack_merge, "tx.ack_merge", in(ack_), out(merged_ack_));
+    v.independent(ack_, merged_ack_);
+    v.stage(flow_control, "tx.flow_control", in(new_packet_), in(merged_ack_), in(expired_),
+            in(port.flow_control_control), out(list_), out(timer_in_), out(read_issued_), out(credit_));
     v.stage(retransmit, "tables.retransmit", in(list_), out(packet_), out(port.completions));
     v.stage(timer, "tables.timer", in(timer_in_), out(expired_));
     v.independent(timer_in_, expired_);
-    v.stage(ack_queue, "tx.ack_queue", in(ack_to_send_), out(ack_packet_));
-    v.independent(ack_to_send_, ack_packet_);
-    v.stage(arbiter, "tx.arbiter", in(ack_packet_), in(packet_), out(connection_in_));
+    v.stage(response_queue, "tx.response_queue", in(response_), in(port.response_queue_control), out(response_packet_),
+            out(read_served_));
+    v.independent(response_, response_packet_);
+    v.independent(response_, read_served_);
+    v.independent(port.response_queue_control, response_packet_);
+    v.independent(port.response_queue_control, read_served_);
+    v.stage(arbiter, "tx.arbiter", in(response_packet_), in(packet_), out(connection_in_));
     v.stage(connection, "tables.connection", in(connection_in_), in(port.connection_control), out(fetch_in_));
     v.stage(tx_payload, "tx.payload", in(fetch_in_), out(tx_ext_in_), out(port.dma_read));
     v.stage(tx_ext_headers, "tx.ext_headers", in(tx_ext_in_), out(tx_bth_in_));

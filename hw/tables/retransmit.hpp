@@ -1,9 +1,11 @@
 // tables/retransmit: remembers every packet until it is acknowledged, in one linked list per QP out of shared entries.
+// There is one entry a PSN: a READ request has one for each response, so that what is left of it can be asked for
+// again (docs/protocol.md D row 5).
 //
-// A list begins with an entry of a packet that is gone, so inserting touches only the tail and releasing only the
-// head; each lives in a Ram of its own, and sends go on while a walk releases. A link carries what a release must know
-// of the successor, so releasing never reads entries. Packets leave in the order of the commands: while a replay runs
-// no new packet passes, and a replay starts behind every packet sent before.
+// A list begins with an entry of a PSN that is gone, so inserting touches only the tail and releasing only the head;
+// each lives in a Ram of its own, and sends go on while a walk releases. A link carries what a walk must know of the
+// successor, so releasing never reads entries. Packets leave in the order of the commands: while a replay runs no new
+// packet passes, and a replay starts behind every packet sent before.
 #pragma once
 #include "../bus/counter.hpp"
 #include "../bus/ram.hpp"
@@ -12,15 +14,17 @@
 namespace hw {
 namespace tables {
 
-// A command takes one cycle; a release, replay or abort of n packets occupies the one walker for n + 1 (a replay for
-// one more). Each command is executed in order, except that sends do not wait for a release or an abort.
+// A command takes one cycle, the send of a READ one for each of its PSNs; a release, replay or abort of n PSNs occupies
+// the one walker for n + 1 (a replay for one more). Each command is executed in order, except that sends do not wait
+// for a release or an abort.
 //
 // Free entries: those once used come from a FIFO, fresh ones from above a high-water mark. The sender of commands
-// counts packets and never asks for more than kListEntries less one per QP; a send that finds no entry waits for a
+// counts PSNs and never asks for more than kListEntries less one per QP; a send that finds no entry waits for a
 // release that is under way.
 struct Retransmit {
-  Counter sent, retransmitted, released;
-  HW_COUNTERS(sent, retransmitted, released)
+  Counter sent, released;  // PSNs
+  Counter retransmitted;   // packets
+  HW_COUNTERS(sent, released, retransmitted)
 
   void step(hls::stream<ListCommand>& commands, hls::stream<TxPacket>& out, hls::stream<Completion>& completions) {
     const bool walking = bool(walking_), replaying = walking && walk_op_ == Bits<3>(kListReplay);
@@ -29,7 +33,7 @@ struct Retransmit {
     if (walking && !replaying) release(completions);
     if (bool(have_)) {
       if (command_.op == Bits<3>(kListSend)) {
-        if (!replaying && has_entry() && !out.full()) send(out);
+        if (!replaying && has_entry() && (bool(continues_) || !out.full())) send(out);
       } else if (!walking) {
         execute(completions);
       }
@@ -48,10 +52,11 @@ struct Retransmit {
   }
 
 #if !defined(HW_LOWER) && !defined(__SYNTHESIS__)
-  // A send waits for a stream, except when it waits for an entry; anything else may wait for the walker.
+  // A send waits for a stream, except when it waits for an entry or goes on; anything else may wait for the walker.
   Cycles quiet() const {
-    const bool waits = bool(have_) && (command_.op != Bits<3>(kListSend) || high_water_ == HighWater(kListEntries));
-    return bool(walking_) || waits || (!bool(spare_) && free_in_ != free_out_) ? 0 : kForever;
+    const bool send = command_.op == Bits<3>(kListSend) && high_water_ != HighWater(kListEntries);
+    const bool busy = bool(walking_) || bool(continues_) || (bool(have_) && !send);
+    return busy || (!bool(spare_) && free_in_ != free_out_) ? 0 : kForever;
   }
   void skip(Cycles) {}
 
@@ -59,7 +64,7 @@ struct Retransmit {
   uint64_t free_entries() const {
     return kListEntries - high_water_.u64() + (free_in_ - free_out_).u64() + spare_.u64();
   }
-  // Packets that are not acknowledged yet.
+  // PSNs that are not acknowledged yet.
   uint64_t held() const {
     return (sent.v - released.v).u64();
   }
@@ -75,19 +80,22 @@ struct Retransmit {
     Bits<4> status;
     Bits<1> open;
   };
-  // The entry behind this one, and whether its packet ends the message `index`.
+  // The entry behind this one: whether it ends the message `index`, and whether it is within a READ whose request
+  // stands before it.
   struct Link {
     EntryRow entry;
-    Bits<1> last;
+    Bits<1> last, continuation;
     Bits<16> index;
   };
   // A packet without what the list knows already: QP and PSN.
   struct Entry {
     Bits<8> opcode;
-    Bits<1> ack_request;
+    Bits<1> ack_request, solicited;
     Bits<64> local_address, remote_address;
-    Bits<32> rkey, dma_length;
+    Bits<32> rkey, dma_length, immediate;
     PacketBytes payload;
+    PmtuCode pmtu;
+    Bits<5> psns;
     Bits<1> last;
     Bits<16> index;
     Tag tag;
@@ -103,19 +111,32 @@ struct Retransmit {
     return e;
   }
 
+  // One PSN of the command's packet, which itself leaves with the first.
   void send(hls::stream<TxPacket>& out) {
-    const TxPacket& p = command_.packet;
+    const TxPacket p = command_.packet;
+    const bool ends = p.psns == Bits<5>(1);
     const EntryRow e = take_entry();
     Link link;
     link.entry = e;
-    link.last = p.last;
+    link.last = p.last & Bits<1>(ends);
+    link.continuation = continues_;
     link.index = p.index;
     link_.write(tail_.data(), link);
     entry_.write(e, entry_of(p));
     tail_.write(row_of(p.qpn), e);
-    out.write(p);
+    if (!bool(continues_)) out.write(p);
     sent.inc();
-    have_ = Bits<1>(0);
+    advance(command_.packet);
+    continues_ = Bits<1>(!ends);
+    have_ = continues_;
+  }
+  // To the request for what a READ asks for beyond its next PSN.
+  static void advance(TxPacket& read) {
+    const PacketBytes pmtu = pmtu_bytes(read.pmtu);
+    read.local_address = read.local_address + pmtu.to<64>();
+    read.remote_address = read.remote_address + pmtu.to<64>();
+    read.dma_length = read.dma_length - pmtu.to<32>();
+    read.psns = read.psns - Bits<5>(1);
   }
 
   void execute(hls::stream<Completion>& completions) {
@@ -190,21 +211,22 @@ struct Retransmit {
     walk_left_ = walk_left_ - Count(1);
   }
 
-  // Fetches one entry a cycle and sends the one fetched before.
+  // Fetches one entry a cycle and sends the one fetched before, unless the request sent last asks for it too.
   void replay(hls::stream<TxPacket>& out) {
-    if (bool(fetched_)) {
+    if (bool(fetched_) && !bool(asked_)) {
       if (out.full()) return;
       out.write(rebuild(entry_.data()));
       retransmitted.inc();
-      walk_psn_ = walk_psn_.next();
     }
-    const bool more = walk_left_ != Count(0);
+    if (bool(fetched_)) walk_psn_ = walk_psn_.next();
+    const bool more = walk_left_ != Count(0), first = !bool(fetched_);
     fetched_ = Bits<1>(more);
     walking_ = Bits<1>(more);
     if (!more) return;
     const Link link = link_.data();
     entry_.request(link.entry);
     link_.request(link.entry);
+    asked_ = Bits<1>(!first && bool(link.continuation));
     walk_left_ = walk_left_ - Count(1);
   }
 
@@ -212,28 +234,37 @@ struct Retransmit {
     Entry e;
     e.opcode = p.opcode;
     e.ack_request = p.ack_request;
+    e.solicited = p.solicited;
     e.local_address = p.local_address;
     e.remote_address = p.remote_address;
     e.rkey = p.rkey;
     e.dma_length = p.dma_length;
+    e.immediate = p.immediate;
     e.payload = p.payload;
+    e.pmtu = p.pmtu;
+    e.psns = p.psns;
     e.last = p.last;
     e.index = p.index;
     e.tag = p.tag;
     return e;
   }
-  // The last packet of a replay asks for an acknowledgement, whatever it asked for at first.
+  // The last packet of a replay asks for an acknowledgement, whatever it asked for at first, unless it is a READ of
+  // several PSNs: its responses acknowledge.
   TxPacket rebuild(const Entry& e) const {
     TxPacket p;
     p.opcode = e.opcode;
     p.qpn = walk_qpn_;
     p.psn = walk_psn_;
     p.ack_request = e.ack_request | Bits<1>(walk_left_ == Count(0));
+    p.solicited = e.solicited;
     p.local_address = e.local_address;
     p.remote_address = e.remote_address;
     p.rkey = e.rkey;
     p.dma_length = e.dma_length;
+    p.immediate = e.immediate;
     p.payload = e.payload;
+    p.pmtu = e.pmtu;
+    p.psns = e.psns;
     p.last = e.last;
     p.index = e.index;
     p.tag = e.tag;
@@ -255,12 +286,14 @@ struct Retransmit {
 
   Bits<1> have_;
   ListCommand command_;  // its QP's head and tail are fetched
+  Bits<1> continues_;    // it is a READ of which the first PSNs are remembered already
 
   EntryRow free_in_, free_out_;  // the FIFO never holds all entries: the QPs own some
   Bits<1> spare_;                // free_.data() is a free entry
   HighWater high_water_;         // entries from here on were never used
 
-  Bits<1> walking_, fetched_;
+  Bits<1> walking_;
+  Bits<1> fetched_, asked_;  // of a replay: an entry has come, the request sent last asks for it
   Bits<3> walk_op_;
   Qpn walk_qpn_;
   Psn walk_psn_;

@@ -1,11 +1,11 @@
-// tx/flow_control: owner of the requester's state. Gives new packets their PSN while the window has room, and turns
-// acknowledgements, time-outs and control into commands for the retransmit list and the timer (IBTA 9.7.5 to 9.7.7;
-// docs/protocol.md D rows 1, 7 to 13, 19, 20 and their corrections). Recovery is go-back-N.
+// tx/flow_control: owner of the requester's state. Gives new packets their PSNs, and turns acknowledgements, time-outs
+// and control into commands for the retransmit list and the timer, and into credits for the work queue (IBTA 9.7.5 to
+// 9.7.7; docs/protocol.md D rows 1, 7 to 13, 19, 20 and their corrections). Recovery is go-back-N.
 //
 // A job is taken in c (its row is requested) and done in c + 1, while the next is taken; an ACK needs one cycle more
 // to be compared before it is applied, a NAK a third for what it says of the packet that it names, control a second to
 // flush what is left of the QP's last life. A packet and its ACK thus cost three cycles. What may be taken never
-// depends on the row, to keep that loop short: so no new packet is taken while the fate of one is decided.
+// depends on the row, to keep that loop short.
 //
 // Events go before new packets, but a new packet is taken at least every second time; an acknowledgement goes before
 // the other events, but not twice running.
@@ -17,15 +17,11 @@
 namespace hw {
 namespace tx {
 
-// A new packet that finds no room is held, and those of other QPs behind it wait too, until the next event; then it is
-// tried again. So that this event comes, the packet that takes the last place asks for an acknowledgement unless one
-// sent since the last release did.
+// A packet that comes has its room already: work_queue has counted the PSNs in flight, and the list's entries with
+// them. They come back as credits when they are released, or when an error ends the QP. Neither what a dead QP's
+// packets flush nor what control flushes gives credits: work_queue forgets what a QP has in flight when it hears that
+// the QP is dead, and when control opens it again.
 struct FlowControl {
-  struct Params {
-    uint32_t window_packets = 128;              // in flight per QP: 1 .. 2^23 - 1
-    uint32_t entries = kListEntries - kMaxQps;  // in flight over all QPs: 1 .. kListEntries less one per QP
-  } params;
-
   Counter sent_packets;
   Counter packet_seq_err;         // sequence NAKs
   Counter local_ack_timeout_err;  // time-outs with packets in flight
@@ -37,58 +33,50 @@ struct FlowControl {
               req_remote_access_errors, req_transport_retries_exceeded, ghost_acks)
 
   void step(hls::stream<TxPacket>& packets, hls::stream<RxAck>& acks, hls::stream<TimerExpired>& expired,
-            hls::stream<FlowControlControl>& control, hls::stream<ListCommand>& list,
-            hls::stream<TimerCommand>& timer) {
-    Work work;
-    look_for_entry(work);
-    const bool deciding = bool(busy_) && job_.kind == Kind(kPacket), held = bool(held_);
-    const bool packet = !deciding && (held ? !bool(blocked_) : !packets.empty());
+            hls::stream<FlowControlControl>& control, hls::stream<ListCommand>& list, hls::stream<TimerCommand>& timer,
+            hls::stream<ReadIssued>& reads, hls::stream<Credit>& credits) {
     if (bool(busy_)) {
-      if (list.full() || timer.full()) return;
+      if (list.full() || timer.full() || reads.full() || credits.full()) return;
+      Work work;
       work.row = table_.data();
       run(work);
-      finish(work, list, timer);
+      finish(work, list, timer, reads, credits);
       step_ = step_ == last_step() ? Bits<2>(0) : step_ + Bits<2>(1);
       if (bool(step_)) return;
     }
-    take(packet, held, packets, acks, expired, control);
+    take(packets, acks, expired, control);
     if (bool(busy_)) table_.request(row_of(job_.qpn));
   }
 
 #if !defined(HW_LOWER) && !defined(__SYNTHESIS__)
-  // A held packet is tried again, and a later step done, without a stream being touched.
+  // A later step of a job is done without a stream being touched.
   Cycles quiet() const {
-    return bool(busy_) && (job_.kind == Kind(kPacket) || bool(step_)) ? 0 : kForever;
+    return bool(step_) ? 0 : kForever;
   }
   void skip(Cycles) {}
 
-  // For end-of-run checks: packets in flight over all QPs, and whether one waits for room.
-  uint64_t in_flight() const {
-    return (total_ + change_).u64();
-  }
-  bool holds_packet() const {
-    return bool(held_);
-  }
+  // For end-of-run checks: PSNs in flight over all QPs.
   uint64_t held() const {
-    return in_flight() + holds_packet();
+    uint64_t psns = 0;
+    for (uint64_t row = 0; row < kMaxQps; row++) psns += table_.peek(row).in_flight.u64();
+    return psns;
   }
 #endif
 
  private:
-  typedef Bits<clog2(kListEntries) + 1> Count;  // packets in flight
+  typedef Bits<clog2(kListEntries) + 1> Count;  // PSNs in flight
   typedef Bits<2> Kind;
   enum : uint8_t { kPacket, kAck, kExpired, kControl };
   enum : uint8_t { kTimerKeep, kTimerStart, kTimerStop };
 
   // In flight are the PSNs from `oldest` to before `next`; `in_flight` is their number, kept, as is whether
-  // there are `some`, to have it early in the cycle. `asked`: one of those sent since the last release asks for an
-  // acknowledgement.
+  // there are `some`, to have it early in the cycle.
   struct Row {
     Psn next, oldest;
     Count in_flight;
     Bits<3> retries, retry_count;
     Bits<5> timeout;
-    Bits<1> live, asked, some;
+    Bits<1> live, some;
   };
   // `covered`: an acknowledgement covers everything before this PSN; a NAK names it, an ACK the one before.
   struct Job {
@@ -113,23 +101,12 @@ struct FlowControl {
   // What a job does.
   struct Work {
     Row row;
-    bool entry_free = false, last_entry = false, to_list = false;
+    bool to_list = false, to_reads = false, to_credits = false;
     Bits<3> op;
     Count count;
     Bits<4> status;
     Bits<2> timer;
   };
-
-  // What was released in the last cycle leaves room whatever the sum is; no packet was sent in it.
-  void look_for_entry(Work& work) {
-    work.entry_free = is_negative(change_) || total_.to<32>().ult(Bits<32>(params.entries));
-    work.last_entry = !total_.to<32>().ult(Bits<32>(params.entries - 1));
-    total_ = total_ + change_;
-    change_ = Count(0);
-  }
-  static bool is_negative(const Count& change) {
-    return bool(change.get<clog2(kListEntries), 1>());
-  }
 
   void run(Work& work) {
     if (job_.kind == Kind(kPacket))
@@ -144,24 +121,14 @@ struct FlowControl {
 
   void new_packet(Work& work) {
     Row& row = work.row;
-    const bool room = work.entry_free && row.in_flight.to<32>().ult(Bits<32>(params.window_packets));
-    const bool dead = !bool(row.live);
-    held_ = Bits<1>(!dead && !room);
-    blocked_ = held_;
-    if (dead) return command(work, kListFlush, Count(0));
-    if (!room) return;
+    if (!bool(row.live)) return command(work, kListFlush, Count(0));
     command(work, kListSend, Count(0));
+    work.to_reads = wire::is(packet_.opcode, wire::kReadRequest);
     if (!bool(row.some)) work.timer = Bits<2>(kTimerStart);
-    row.asked = row.asked | packet_.ack_request | Bits<1>(work.last_entry || takes_last_place(row));
-    row.next = row.next.next();
-    row.in_flight = row.in_flight + Count(1);
+    row.next = Psn(row.next.v + packet_.psns.to<24>());
+    row.in_flight = row.in_flight + packet_.psns.to<clog2(kListEntries) + 1>();
     row.some = Bits<1>(1);
-    change_ = Count(1);
     sent_packets.inc();
-  }
-
-  bool takes_last_place(const Row& row) const {
-    return row.in_flight.to<32>() == Bits<32>(params.window_packets - 1);
   }
 
   bool is_ack() const {
@@ -197,18 +164,16 @@ struct FlowControl {
     progressed_ = Bits<1>(!none);
     if (!in_window) return ghost_acks.inc();
     if (none) return;
-    const Count covered = to_count(covered_.value());
-    command(work, kListRelease, covered);
+    command(work, kListRelease, to_count(covered_.value()));
+    work.to_credits = true;
     work.timer = Bits<2>(some_left ? kTimerStart : kTimerStop);
     row.oldest = job_.covered;
     row.in_flight = to_count(left_.value());
     row.some = Bits<1>(some_left);
     row.retries = row.retry_count;
-    row.asked = Bits<1>(0);
-    change_ = Count(0) - covered;
   }
 
-  // A NAK for the oldest packet in flight.
+  // A NAK for the oldest PSN in flight.
   void refuse(Work& work) {
     if (is_rnr()) {
       rnr_nak_retry_err.inc();
@@ -219,7 +184,7 @@ struct FlowControl {
     } else {
       if (job_.syndrome == Bits<8>(wire::aeth::kNakInvalidRequest)) req_remote_invalid_request.inc();
       if (job_.syndrome == Bits<8>(wire::aeth::kNakRemoteAccess)) req_remote_access_errors.inc();
-      abort(work, Bits<4>(kRemoteInvalid - 1) + job_.syndrome.get<0, 4>());
+      fail(work, Bits<4>(kRemoteInvalid - 1) + job_.syndrome.get<0, 4>());
     }
   }
 
@@ -234,11 +199,16 @@ struct FlowControl {
     Row& row = work.row;
     if (costs && row.retries == Bits<3>(0)) {
       req_transport_retries_exceeded.inc();
-      return abort(work, Bits<4>(kRetriesExceeded));
+      return fail(work, Bits<4>(kRetriesExceeded));
     }
     if (costs) row.retries = row.retries - Bits<3>(1);
     command(work, kListReplay, row.in_flight);
     work.timer = Bits<2>(kTimerStart);
+  }
+
+  void fail(Work& work, const Bits<4>& status) {
+    abort(work, status);
+    work.to_credits = true;
   }
 
   void abort(Work& work, const Bits<4>& status) {
@@ -246,10 +216,9 @@ struct FlowControl {
     command(work, kListAbort, row.in_flight);
     work.status = status;
     work.timer = Bits<2>(kTimerStop);
-    change_ = Count(0) - row.in_flight;
     row.in_flight = Count(0);
     row.oldest = row.next;
-    row.live = row.asked = row.some = Bits<1>(0);
+    row.live = row.some = Bits<1>(0);
   }
 
   // What is left of the QP's last life is flushed in the first step.
@@ -281,19 +250,12 @@ struct FlowControl {
     work.count = count;
   }
 
-  void finish(const Work& work, hls::stream<ListCommand>& list, hls::stream<TimerCommand>& timer) {
+  void finish(const Work& work, hls::stream<ListCommand>& list, hls::stream<TimerCommand>& timer,
+              hls::stream<ReadIssued>& reads, hls::stream<Credit>& credits) {
     const Row before = table_.data();
-    if (work.to_list) {
-      ListCommand c;
-      c.op = work.op;
-      c.packet = packet_;
-      c.packet.qpn = job_.qpn;
-      c.packet.psn = work.op == Bits<3>(kListSend) ? before.next : before.oldest;
-      c.packet.ack_request = packet_.ack_request | (work.row.asked & ~before.asked);
-      c.count = work.count.to<24>();
-      c.status = work.status;
-      list.write(c);
-    }
+    if (work.to_list) list.write(list_command(work, before));
+    if (work.to_reads) reads.write(read_issued(before.next));
+    if (work.to_credits) credits.write(credit(work));
     if (work.timer != Bits<2>(kTimerKeep)) {
       TimerCommand t;
       t.qpn = job_.qpn;
@@ -304,21 +266,45 @@ struct FlowControl {
     table_.write(row_of(job_.qpn), work.row);
   }
 
-  void take(bool packet, bool held, hls::stream<TxPacket>& packets, hls::stream<RxAck>& acks,
-            hls::stream<TimerExpired>& expired, hls::stream<FlowControlControl>& control) {
-    const bool other = !expired.empty() || !control.empty();
+  ListCommand list_command(const Work& work, const Row& before) const {
+    ListCommand c;
+    c.op = work.op;
+    c.packet = packet_;
+    c.packet.qpn = job_.qpn;
+    c.packet.psn = work.op == Bits<3>(kListSend) ? before.next : before.oldest;
+    c.count = work.count.to<24>();
+    c.status = work.status;
+    return c;
+  }
+  ReadIssued read_issued(const Psn& psn) const {
+    ReadIssued r;
+    r.qpn = packet_.qpn;
+    r.psn = psn;
+    r.local_address = packet_.local_address;
+    r.bytes = packet_.dma_length;
+    return r;
+  }
+  Credit credit(const Work& work) const {
+    Credit c;
+    c.qpn = job_.qpn;
+    c.psns = work.count.to<24>();
+    c.dead = Bits<1>(work.op == Bits<3>(kListAbort));
+    return c;
+  }
+
+  void take(hls::stream<TxPacket>& packets, hls::stream<RxAck>& acks, hls::stream<TimerExpired>& expired,
+            hls::stream<FlowControlControl>& control) {
+    const bool packet = !packets.empty(), other = !expired.empty() || !control.empty();
     const bool event = !acks.empty() || other;
     busy_ = Bits<1>(packet || event);
     if (packet && (bool(packet_turn_) || !event)) {
-      if (!held) packet_ = packets.read();
-      held_ = Bits<1>(1);
+      packet_ = packets.read();
       job_.kind = Kind(kPacket);
       job_.qpn = packet_.qpn;
       packet_turn_ = Bits<1>(0);
     } else if (event) {
       take_event(!acks.empty() && !(other && bool(other_turn_)), acks, expired, control);
       packet_turn_ = Bits<1>(1);
-      blocked_ = Bits<1>(0);
     }
   }
 
@@ -345,11 +331,9 @@ struct FlowControl {
   Bits<1> busy_;
   Bits<2> step_;
   Job job_;
-  Distance covered_, left_;  // of an acknowledgement: packets that it releases, packets that stay in flight
+  Distance covered_, left_;  // of an acknowledgement: PSNs that it releases, PSNs that stay in flight
   Bits<1> names_oldest_, progressed_;
-  TxPacket packet_;  // the new packet, while `held_`
-  Bits<1> held_, blocked_;
-  Count total_, change_;  // in flight over all QPs; what the last cycle adds to it
+  TxPacket packet_;  // the newest packet
   Bits<1> packet_turn_, other_turn_;
 };
 
