@@ -1,6 +1,9 @@
 // Between the host's verbs and the NIC's control and work streams: one order a cycle in order, so that every row of a
-// QP has left before its first work request does, and one completion a cycle.
+// QP has left before its first work request does; one completion of each kind a cycle.
 #pragma once
+#include <tuple>
+#include <variant>
+
 #include "hw/tokens.hpp"
 #include "models/verbs.hpp"
 #include "models/waker.hpp"
@@ -15,14 +18,20 @@ class HostPort {
   HostPort(const HostPort&) = delete;
   HostPort& operator=(const HostPort&) = delete;
 
-  void step(hls::stream<hw::Wqe>& send_queue, hls::stream<hw::Completion>& completions,
-            hls::stream<hw::QpStateControl>& qp_state, hls::stream<hw::MsnControl>& msn,
-            hls::stream<hw::RegionControl>& region, hls::stream<hw::ConnectionControl>& connection,
-            hls::stream<hw::WorkQueueControl>& work_queue, hls::stream<hw::FlowControlControl>& flow_control) {
+  // Receive completions go first, as they left the NIC: each belongs to a message that the CPU waits for.
+  template <class... T>
+  void step(hls::stream<hw::Completion>& completions, hls::stream<hw::ReceiveCompletion>& receive_completions,
+            hls::stream<T>&... orders) {
+    if (!receive_completions.empty()) device_.complete(receive_completions.read());
     if (!completions.empty()) device_.complete(completions.read());
     if (device_.next_order() > hw::world().now) return;
-    const Ports ports{send_queue, qp_state, msn, region, connection, work_queue, flow_control};
-    if (std::visit(ports, device_.order().what)) device_.order_taken();
+    const std::tuple<hls::stream<T>&...> streams(orders...);
+    const bool taken = std::visit(
+        [&streams](const auto& token) {
+          return put(std::get<hls::stream<std::decay_t<decltype(token)>>&>(streams), token);
+        },
+        device_.order().what);
+    if (taken) device_.order_taken();
   }
   hw::Cycles quiet() const { return quiet_until(device_.next_order()); }
   uint64_t held() const { return device_.held(); }
@@ -30,30 +39,13 @@ class HostPort {
   Waker waker;
 
  private:
-  // Writes an order to the stream of its type; false when that is full.
-  struct Ports {
-    hls::stream<hw::Wqe>& send_queue;
-    hls::stream<hw::QpStateControl>& qp_state;
-    hls::stream<hw::MsnControl>& msn;
-    hls::stream<hw::RegionControl>& region;
-    hls::stream<hw::ConnectionControl>& connection;
-    hls::stream<hw::WorkQueueControl>& work_queue;
-    hls::stream<hw::FlowControlControl>& flow_control;
-
-    template <class T>
-    static bool put(hls::stream<T>& s, const T& token) {
-      if (s.full()) return false;
-      s.write(token);
-      return true;
-    }
-    bool operator()(const hw::Wqe& t) const { return put(send_queue, t); }
-    bool operator()(const hw::QpStateControl& t) const { return put(qp_state, t); }
-    bool operator()(const hw::MsnControl& t) const { return put(msn, t); }
-    bool operator()(const hw::RegionControl& t) const { return put(region, t); }
-    bool operator()(const hw::ConnectionControl& t) const { return put(connection, t); }
-    bool operator()(const hw::WorkQueueControl& t) const { return put(work_queue, t); }
-    bool operator()(const hw::FlowControlControl& t) const { return put(flow_control, t); }
-  };
+  // False when the stream is full.
+  template <class T>
+  static bool put(hls::stream<T>& s, const T& token) {
+    if (s.full()) return false;
+    s.write(token);
+    return true;
+  }
 
   Device& device_;
 };

@@ -1,5 +1,5 @@
 // The host's programming interface to a NIC, in the shape, names and values of <infiniband/verbs.h>: memory regions,
-// completion queues, queue pairs of the reliable connected service, RDMA WRITE.
+// completion queues, queue pairs of the reliable connected service; RDMA WRITE and READ, SEND, immediate data.
 //
 // The CPU side (reg_mr .. poll_cq) belongs to one workload; the NIC side (next_order .. complete) to models::HostPort.
 // What one side does reaches the other in a later cycle, so the order of the two within a cycle changes nothing:
@@ -20,8 +20,23 @@
 
 namespace models {
 
-enum : int { IBV_WR_RDMA_WRITE = 0 };
-enum : unsigned { IBV_ACCESS_LOCAL_WRITE = 1, IBV_ACCESS_REMOTE_WRITE = 2 };
+enum ibv_wr_opcode {
+  IBV_WR_RDMA_WRITE = 0,
+  IBV_WR_RDMA_WRITE_WITH_IMM = 1,
+  IBV_WR_SEND = 2,
+  IBV_WR_SEND_WITH_IMM = 3,
+  IBV_WR_RDMA_READ = 4,
+};
+enum ibv_wc_opcode {
+  IBV_WC_SEND = 0,
+  IBV_WC_RDMA_WRITE = 1,
+  IBV_WC_RDMA_READ = 2,
+  IBV_WC_RECV = 128,
+  IBV_WC_RECV_RDMA_WITH_IMM = 129,
+};
+enum : unsigned { IBV_ACCESS_LOCAL_WRITE = 1, IBV_ACCESS_REMOTE_WRITE = 2, IBV_ACCESS_REMOTE_READ = 4 };
+enum : unsigned { IBV_SEND_SOLICITED = 4 };  // send_flags
+enum : unsigned { IBV_WC_WITH_IMM = 2 };     // wc_flags
 enum ibv_mtu { IBV_MTU_256 = 1, IBV_MTU_512 = 2, IBV_MTU_1024 = 3, IBV_MTU_2048 = 4, IBV_MTU_4096 = 5 };
 enum ibv_qp_state { IBV_QPS_RESET = 0, IBV_QPS_INIT = 1, IBV_QPS_RTR = 2, IBV_QPS_RTS = 3, IBV_QPS_ERR = 6 };
 enum ibv_wc_status {
@@ -58,26 +73,37 @@ struct AddressHandle {
   uint16_t udp_source_port = 0xc000;
 };
 
-// What a move of the state machine reads: to INIT the access flags, to RTR path_mtu, dest_qp_num, rq_psn and ah, to
-// RTS sq_psn, timeout and retry_cnt.
+// What a move of the state machine reads: to INIT the access flags; to RTR path_mtu, dest_qp_num, rq_psn, ah,
+// max_dest_rd_atomic and min_rnr_timer; to RTS sq_psn, timeout, retry_cnt and max_rd_atomic.
 struct QpAttr {
   ibv_qp_state qp_state = IBV_QPS_RESET;
-  unsigned qp_access_flags = IBV_ACCESS_REMOTE_WRITE;
+  unsigned qp_access_flags = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ;
   ibv_mtu path_mtu = IBV_MTU_1024;
   uint32_t dest_qp_num = 0;
   uint32_t rq_psn = 0, sq_psn = 0;
   AddressHandle ah;
   unsigned timeout = 14;  // 4.096 us * 2^timeout, 0: never
   unsigned retry_cnt = 7;
+  unsigned max_rd_atomic = hw::kMaxReads;       // READs of ours under way
+  unsigned max_dest_rd_atomic = hw::kMaxReads;  // READs of the peer that we serve at a time
+  unsigned min_rnr_timer = 12;                  // code, IBTA table 45: 0.64 ms
 };
 
 struct SendWr {
   uint64_t wr_id = 0;
-  int opcode = IBV_WR_RDMA_WRITE;
+  ibv_wr_opcode opcode = IBV_WR_RDMA_WRITE;
   uint64_t local_address = 0;
   uint32_t length = 0;  // bytes, up to 2^31
   uint64_t remote_addr = 0;
   uint32_t rkey = 0;
+  uint32_t imm_data = 0;
+  unsigned send_flags = 0;
+};
+
+struct RecvWr {
+  uint64_t wr_id = 0;
+  uint64_t address = 0;
+  uint32_t length = 0;  // bytes, up to 2^31
 };
 
 struct WorkCompletion {
@@ -85,6 +111,9 @@ struct WorkCompletion {
   ibv_wc_status status = IBV_WC_SUCCESS;
   uint32_t byte_len = 0;
   uint32_t qp_num = 0;
+  ibv_wc_opcode opcode = IBV_WC_RDMA_WRITE;
+  unsigned wc_flags = 0;
+  uint32_t imm_data = 0;  // with IBV_WC_WITH_IMM
 };
 
 struct DeviceParams {
@@ -95,8 +124,9 @@ struct DeviceParams {
 };
 
 // One row or work request on its way to the NIC, and the cycle in which it is there.
-using Control = std::variant<hw::RegionControl, hw::QpStateControl, hw::MsnControl, hw::ConnectionControl,
-                             hw::WorkQueueControl, hw::FlowControlControl, hw::Wqe>;
+using Control = std::variant<hw::RegionControl, hw::QpStateControl, hw::ReceiveQueueControl, hw::MsnControl,
+                             hw::OutstandingReadsControl, hw::ResponseQueueControl, hw::ConnectionControl,
+                             hw::WorkQueueControl, hw::FlowControlControl, hw::ReceiveWqe, hw::Wqe>;
 struct Order {
   hw::Cycles arrival;
   Control what;
@@ -111,14 +141,22 @@ class Device {
   Mr reg_mr(uint64_t address, uint64_t length, unsigned access);
   void dereg_mr(const Mr& mr);
   Cq create_cq();
-  // Returns the QP number. A work request holds one of the `max_send_wr` places until its completion is polled.
-  uint32_t create_qp(Cq cq, unsigned max_send_wr = 128);
+  // Returns the QP number. A work request holds one of the `max_send_wr` or `max_recv_wr` places until its completion
+  // is polled.
+  uint32_t create_qp(Cq send_cq, Cq recv_cq, unsigned max_send_wr = 128, unsigned max_recv_wr = 128);
+  uint32_t create_qp(Cq cq, unsigned max_send_wr = 128, unsigned max_recv_wr = 128) {
+    return create_qp(cq, cq, max_send_wr, max_recv_wr);
+  }
   void modify_qp(uint32_t qp_num, const QpAttr& attr);
   ibv_qp_state query_qp(uint32_t qp_num);
 
-  // 0; ENOMEM: the send queue is full; EINVAL: the QP is not RTS, or the work request is none of RC WRITE up to 2^31
-  // bytes. On a QP in ERR the work request completes as flushed, after everything posted before it.
+  // 0; ENOMEM: the send queue is full; EINVAL: the QP is not RTS, or the work request is longer than 2^31 bytes, or a
+  // READ where max_rd_atomic is 0. On a QP in ERR the work request completes as flushed, after everything posted before
+  // it.
   int post_send(uint32_t qp_num, const SendWr& wr);
+  // 0; ENOMEM: the receive queue is full; EINVAL: the QP is in RESET, or the buffer longer than 2^31 bytes. On a QP in
+  // ERR it completes as flushed.
+  int post_recv(uint32_t qp_num, const RecvWr& wr);
   // Moves up to `entries` completions to `wc`; returns how many.
   int poll_cq(Cq cq, int entries, WorkCompletion* wc);
   // A poll would find a completion.
@@ -139,6 +177,7 @@ class Device {
   // `callback(cycle)`: an order is there in that cycle.
   void on_order(std::function<void(hw::Cycles)> callback) { on_order_ = std::move(callback); }
   void complete(const hw::Completion& completion);
+  void complete(const hw::ReceiveCompletion& completion);
 
   // Orders under way, and work requests without a completion.
   uint64_t held() const;
@@ -146,17 +185,23 @@ class Device {
  private:
   struct Sent {
     uint64_t wr_id;
+    ibv_wc_opcode opcode;
     uint32_t length;
     uint16_t index;
     bool flushed;  // never given to the NIC
   };
+  struct Received {
+    RecvWr wr;
+    uint16_t index;
+  };
   struct Qp {
-    uint32_t number, cq;
-    unsigned max_send_wr;
+    uint32_t number, send_cq, recv_cq;
+    unsigned max_send_wr, max_recv_wr;
     QpAttr attr;
-    uint16_t next_index = 0;
+    uint16_t next_send = 0, next_receive = 0;
     std::deque<Sent> sent;
-    unsigned unpolled = 0;
+    std::deque<Received> received;
+    unsigned unpolled_sends = 0, unpolled_receives = 0;
   };
   struct CompletionQueue {
     std::deque<WorkCompletion> entries;
@@ -164,19 +209,24 @@ class Device {
   };
   struct Arriving {
     hw::Cycles visible;
-    hw::Completion completion;
+    std::variant<hw::Completion, hw::ReceiveCompletion> completion;
   };
 
   Qp& qp(uint32_t number);
   hw::Cycles after(hw::Picoseconds latency) const;
   void order(const Control& what);
+  void order_receive(const Qp& q, const Received& r);
   void enter_rtr(Qp& q);
   void enter_rts(Qp& q);
+  void enter_error(Qp& q);
   void stop_receiving(const Qp& q);
   void settle();
+  void arrive(uint32_t cq, const std::variant<hw::Completion, hw::ReceiveCompletion>& completion);
   void take(const hw::Completion& completion);
+  void take(const hw::ReceiveCompletion& completion);
   void give(Qp& q, ibv_wc_status status);
   void give_flushed(Qp& q);
+  void flush_receives(Qp& q);
   void notify(uint32_t cq, hw::Cycles cycle);
 
   DeviceParams params_;

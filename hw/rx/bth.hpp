@@ -27,7 +27,8 @@ struct Bth {
     p.qpn = wire::load<wire::bth::DestQp>(h.bytes);
     p.psn = Psn(wire::load<wire::bth::PacketSequence>(h.bytes));
     p.ack_request = wire::load<wire::bth::AckReq>(h.bytes).get<7, 1>();
-    p.ext = h.bytes.get<wire::kExtOffset * 8, 128>();
+    p.solicited = wire::load<wire::bth::Flags>(h.bytes).get<7, 1>();
+    p.ext = h.bytes.get<wire::kExtOffset * 8, wire::kMaxExtBytes * 8>();
     p.payload = h.payload;
     p.body = h.body;
     p.drop = h.drop;

@@ -1,8 +1,13 @@
-// Owner of the responder's PSN state: judges each request's PSN (IBTA 9.7.5.1; docs/protocol.md D rows 1, 2, 11).
+// Owner of the responder's PSN state: judges each request's PSN (IBTA 9.7.5.1; docs/protocol.md D rows 1, 2, 11), the
+// rights of its QP (row 29) and whether there is a receive work request for it (rows 14, 16, 17).
 //
 // A packet is taken in c, and in c + 1 its row is judged, written back and the verdict given: one packet a cycle, also
 // of one QP, since the Ram forwards. What an earlier stage dropped, and what names a QP that does not receive, passes
-// without an answer (row 37). A QP that lacks the right to be written is refused with Invalid Request (row 29).
+// without an answer (row 37); so does an opcode that is none of ours (row 35), and an answer, which is judged further
+// on.
+//
+// A READ request takes a PSN for each of its responses. A packet that finds no receive work request is refused with an
+// RNR NAK and its PSN stays the expected one: what is ahead of it is met with silence until it comes again.
 #pragma once
 #include "../bus/counter.hpp"
 #include "../bus/ram.hpp"
@@ -14,78 +19,135 @@ namespace tables {
 
 struct QpState {
   Counter qp_errors;          // packets for a QP that does not exist or does not receive
+  Counter opcode_errors;      // of an opcode that is neither request nor answer
   Counter duplicate_request;  // behind the expected PSN
   Counter out_of_sequence;    // ahead of it
-  HW_COUNTERS(qp_errors, duplicate_request, out_of_sequence)
+  Counter rnr_naks;           // in order without a receive work request
+  HW_COUNTERS(qp_errors, opcode_errors, duplicate_request, out_of_sequence, rnr_naks)
 
-  void step(hls::stream<RxRequest>& in, hls::stream<QpStateControl>& control, hls::stream<RxChecked>& out) {
+  void step(hls::stream<RxTransport>& in, hls::stream<QpStateControl>& control, hls::stream<ReceivePosted>& posted,
+            hls::stream<RxChecked>& out) {
     if (bool(intake_.has_packet)) {
       if (out.full()) return;
       out.write(judge(intake_.packet, rows_.data()));
     }
-    if (bool(intake_.has_control)) configure(intake_.control);
-    intake_.take(in, control);
+    if (bool(intake_.has_control)) configure(intake_.control, rows_.data());
+    if (bool(intake_.has_event)) count(intake_.event, rows_.data());
+    intake_.take(in, control, posted);
     if (bool(intake_.has_packet)) rows_.request(row_of(intake_.packet.qpn));
+    if (bool(intake_.has_control)) rows_.request(row_of(intake_.control.qpn));
+    if (bool(intake_.has_event)) rows_.request(row_of(intake_.event.qpn));
   }
 
  private:
+  typedef Bits<clog2(kReceiveWqes) + 1> Receives;
   struct Row {
     Qpn qpn;
     Psn expected;
-    Bits<1> receive, remote_write;
-    Bits<1> nak_sent;  // the gap before `expected` is NAKed: silence about what is ahead until `expected` comes
+    PmtuCode pmtu;
+    Bits<5> rnr_timer;
+    Bits<1> receive, remote_write, remote_read;
+    Bits<1> silent;     // `expected` has been NAKed: nothing is said about what is ahead until it comes
+    Receives receives;  // work requests in the receive queue
+  };
+  // A packet and what shows without its row.
+  struct Taken : RxTransport {
+    Bits<1> request, answer, writes, reads, takes_receive;
+    Bits<32> last_byte;  // of what a READ asks for, from 0: the quotient by PMTU is the number of its last response
+
+    Taken() = default;
+    explicit Taken(const RxTransport& packet) : RxTransport(packet) {
+      request = Bits<1>(wire::is_request(opcode));
+      answer = Bits<1>(wire::is_answer(opcode));
+      writes = Bits<1>(wire::is_write(opcode));
+      reads = Bits<1>(wire::is(opcode, wire::kReadRequest));
+      takes_receive = Bits<1>(wire::takes_receive(opcode));
+      if (bool(reads) && bool(dma_length)) last_byte = dma_length - Bits<32>(1);
+    }
   };
   RamForward<Row, kMaxQps> rows_;
-  Intake<RxRequest, QpStateControl> intake_;
+  Intake<Taken, QpStateControl, RxTransport, ReceivePosted> intake_;
 
   // A QPN without its row number, which is that of the row in any case.
   static Bits<24 - clog2(kMaxQps)> key_of(const Qpn& qpn) { return qpn.get<clog2(kMaxQps), 24 - clog2(kMaxQps)>(); }
 
-  RxChecked judge(const RxRequest& request, const Row& row) {
+  RxChecked judge(const Taken& packet, const Row& row) {
     RxChecked checked;
-    checked.request = request;
+    checked.packet = packet;
     checked.expected = row.expected;
     checked.sequence = Bits<2>(kIgnore);
-    if (bool(request.drop)) return checked;
-    if (!bool(row.receive) || key_of(row.qpn) != key_of(request.qpn)) {
-      checked.request.drop = DropCode(kDropTransport);
+    if (bool(packet.drop)) return checked;
+    if (!bool(row.receive) || key_of(row.qpn) != key_of(packet.qpn)) {
       qp_errors.inc();
-      return checked;
-    }
-    const bool in_order = request.psn == row.expected, behind = request.psn.before(row.expected);
-    if (!behind) rows_.write(row_of(request.qpn), after(row, in_order));
-    if (in_order) {
-      checked.sequence = Bits<2>(kInOrder);
-      if (wire::is_write(request.opcode) && !bool(row.remote_write))
-        checked.nak = Bits<8>(wire::aeth::kNakInvalidRequest);
-      return checked;
-    }
-    checked.request.drop = DropCode(kDropSequence);
-    if (behind) {
-      checked.sequence = Bits<2>(kDuplicate);
-      duplicate_request.inc();
-    } else {
-      if (!bool(row.nak_sent)) checked.sequence = Bits<2>(kGap);
-      out_of_sequence.inc();
+      checked.packet.drop = DropCode(kDropTransport);
+    } else if (bool(packet.request)) {
+      judge_request(packet, row, checked);
+    } else if (!bool(packet.answer)) {
+      opcode_errors.inc();
+      checked.packet.drop = DropCode(kDropTransport);
     }
     return checked;
   }
 
-  // The row behind a packet that is in order, or else ahead. Nothing but that one comparison leads to its bits.
-  static Row after(const Row& row, bool in_order) {
-    Row next = row;
-    if (in_order) next.expected = row.expected.next();
-    next.nak_sent = Bits<1>(!in_order);
-    return next;
+  void judge_request(const Taken& packet, const Row& row, RxChecked& checked) {
+    const bool in_order = packet.psn == row.expected, behind = packet.psn.before(row.expected);
+    const bool granted =
+        !(bool(packet.writes) && !bool(row.remote_write)) && !(bool(packet.reads) && !bool(row.remote_read));
+    const bool ready = !(bool(packet.takes_receive) && !bool(row.receives));
+    if (!behind) rows_.write(row_of(packet.qpn), after(packet, row, in_order && ready));
+    if (in_order || (behind && bool(packet.reads))) checked.nak = refusal(row, granted, ready);
+    if (in_order) {
+      checked.sequence = Bits<2>(kInOrder);
+      if (granted && !ready) rnr_naks.inc();
+      return;
+    }
+    checked.packet.drop = DropCode(kDropSequence);
+    if (behind) {
+      checked.sequence = Bits<2>(kDuplicate);
+      duplicate_request.inc();
+    } else {
+      if (!bool(row.silent)) checked.sequence = Bits<2>(kGap);
+      out_of_sequence.inc();
+    }
   }
 
-  void configure(const QpStateControl& c) {
+  static Bits<8> refusal(const Row& row, bool granted, bool ready) {
+    if (!granted) return Bits<8>(wire::aeth::kNakInvalidRequest);
+    return ready ? Bits<8>(0) : Bits<8>(wire::aeth::kRnrNak) | row.rnr_timer.to<8>();
+  }
+
+  // The row behind a packet that has been taken, or else is ahead or not ready.
+  static Row after(const Taken& packet, const Row& row, bool taken) {
+    Row next = row;
+    if (taken) {
+      next.expected = Psn(row.expected.v + Bits<24>(1) + last_response(packet.last_byte, row.pmtu));
+      if (bool(packet.takes_receive)) next.receives = row.receives - Receives(1);
+    }
+    next.silent = Bits<1>(!taken);
+    return next;
+  }
+  static Bits<24> last_response(const Bits<32>& last_byte, const PmtuCode& pmtu) {
+    return last_byte.shr<7>().shr(pmtu).to<24>();
+  }
+
+  // Work requests may be there before the QP receives; those of a QP that is stopped are forgotten.
+  void configure(const QpStateControl& c, const Row& before) {
     Row row;
     row.qpn = c.qpn;
     row.expected = c.expected;
+    row.pmtu = c.pmtu;
+    row.rnr_timer = c.rnr_timer;
     row.receive = c.receive;
     row.remote_write = c.remote_write;
+    row.remote_read = c.remote_read;
+    if (bool(c.receive)) row.receives = before.receives;
     rows_.write(row_of(c.qpn), row);
+  }
+
+  void count(const ReceivePosted& posted, const Row& before) {
+    Row row = before;
+    row.receives = before.receives + Receives(1);
+    rows_.write(row_of(posted.qpn), row);
   }
 };
 

@@ -18,13 +18,13 @@ namespace tables {
 // the one walker for n + 1 (a replay for one more). Each command is executed in order, except that sends do not wait
 // for a release or an abort.
 //
-// Free entries: those once used come from a FIFO, fresh ones from above a high-water mark. The sender of commands
-// counts PSNs and never asks for more than kListEntries less one per QP; a send that finds no entry waits for a
+// Free entries: those once used come from a FIFO, fresh ones from above a high-water mark. work_queue
+// counts PSNs and never has more than kListEntries less one per QP under way; a send that finds no entry waits for a
 // release that is under way.
 struct Retransmit {
   Counter sent, released;  // PSNs
   Counter retransmitted;   // packets
-  HW_COUNTERS(sent, released, retransmitted)
+  HW_COUNTERS(sent, retransmitted, released)
 
   void step(hls::stream<ListCommand>& commands, hls::stream<TxPacket>& out, hls::stream<Completion>& completions) {
     const bool walking = bool(walking_), replaying = walking && walk_op_ == Bits<3>(kListReplay);

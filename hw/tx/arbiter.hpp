@@ -1,27 +1,27 @@
-// Merges acknowledgements and data packets into one order of sending.
+// Merges what the responder and what the requester send into one order of sending.
 #pragma once
 #include "../tokens.hpp"
 
 namespace hw {
 namespace tx {
 
-// Acknowledgements go first, because a peer's window waits for them; data is at least every second packet while it
-// waits, so that a busy responder cannot silence the requester beside it.
+// They take turns while both wait, packet by packet: neither a peer that reads nor the requests of this host can silence
+// the other side. A response that finds the link idle goes first, because a peer's window waits for it.
 struct Arbiter {
-  void step(hls::stream<TxPacket>& acks, hls::stream<TxPacket>& data, hls::stream<TxPacket>& out) {
+  void step(hls::stream<TxPacket>& responses, hls::stream<TxPacket>& requests, hls::stream<TxPacket>& out) {
     if (out.full()) return;
-    const bool take_ack = !acks.empty() && (data.empty() || !bool(was_ack_));
-    if (!take_ack && data.empty()) return;
-    if (take_ack) {
-      out.write(acks.read());
+    const bool responds = !responses.empty() && (requests.empty() || !bool(was_response_));
+    if (!responds && requests.empty()) return;
+    if (responds) {
+      out.write(responses.read());
     } else {
-      out.write(data.read());
+      out.write(requests.read());
     }
-    was_ack_ = Bits<1>(take_ack);
+    was_response_ = Bits<1>(responds);
   }
 
  private:
-  Bits<1> was_ack_;  // the last packet was an acknowledgement
+  Bits<1> was_response_;  // the last packet
 };
 
 }  // namespace tx

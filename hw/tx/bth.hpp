@@ -19,6 +19,7 @@ struct Bth {
     Bits<8> flags;
     flags.set<4>(pad);
     flags.set<6>(Bits<1>(params.migreq));
+    flags.set<7>(p.solicited);
     Bits<8> ack_request;
     ack_request.set<7>(p.ack_request);
     wire::store<wire::bth::Opcode>(h.bytes, p.opcode);

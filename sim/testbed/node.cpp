@@ -103,8 +103,9 @@ class NodeOf : public Node {
     nic_.rx_bth.params.partition_key = c.partition_key;
     nic_.msn.params.ack_every_packet = c.ack_every_packet;
     nic_.work_queue.params.ack_interval = c.ack_interval_packets;
-    nic_.flow_control.params.window_packets = c.window_packets;
-    nic_.flow_control.params.entries = c.retransmit_entries;
+    nic_.work_queue.params.window_packets = c.window_packets;
+    nic_.work_queue.params.entries = c.retransmit_entries;
+    nic_.work_queue.params.read_psns = c.read_packets;
     nic_.timer.params.qps = std::min<uint32_t>(hw::kMaxQps, first_qpn + c.qp_count);
     nic_.timer.params.unit_cycles = uint32_t(hw::Clock(c.clock_hz).edge_at_or_after(kTimeoutUnit));
     nic_.tx_bth.params.partition_key = c.partition_key;
@@ -123,15 +124,20 @@ class NodeOf : public Node {
     e.stage(pcie_write_, "host.pcie_write", hw::in(p.dma_write), hw::in(p.dma_write_data));
     host_port_.waker = {
         &domain_.domain().scheduler(),
-        e.stage(host_port_, "host.port", hw::out(p.send_queue), hw::in(p.completions), hw::out(p.qp_state_control),
-                hw::out(p.msn_control), hw::out(p.region_control), hw::out(p.connection_control),
-                hw::out(p.work_queue_control), hw::out(p.flow_control_control)),
+        e.stage(host_port_, "host.port", hw::in(p.completions), hw::in(p.receive_completions), hw::out(p.send_queue),
+                hw::out(p.receive_queue), hw::out(p.qp_state_control), hw::out(p.region_control),
+                hw::out(p.receive_queue_control), hw::out(p.msn_control), hw::out(p.outstanding_reads_control),
+                hw::out(p.response_queue_control), hw::out(p.connection_control), hw::out(p.work_queue_control),
+                hw::out(p.flow_control_control)),
         false};
     const auto completions_never_wait_for = [&e, &p](auto&... outputs) {
       (e.independent(p.completions, outputs), ...);
+      (e.independent(p.receive_completions, outputs), ...);
     };
-    completions_never_wait_for(p.send_queue, p.qp_state_control, p.msn_control, p.region_control, p.connection_control,
-                               p.work_queue_control, p.flow_control_control);
+    completions_never_wait_for(p.send_queue, p.receive_queue, p.qp_state_control, p.region_control,
+                               p.receive_queue_control, p.msn_control, p.outstanding_reads_control,
+                               p.response_queue_control, p.connection_control, p.work_queue_control,
+                               p.flow_control_control);
   }
 
   hw::Nic<W> nic_;
@@ -155,12 +161,19 @@ Node::Node(unsigned number, const Config& config)
 
 std::unique_ptr<Node> make_node(unsigned number, const Config& config) {
   switch (config.nic.width_bits) {
+    case 64:
+      return std::make_unique<NodeOf<64>>(number, config);
+    case 128:
+      return std::make_unique<NodeOf<128>>(number, config);
+    case 256:
+      return std::make_unique<NodeOf<256>>(number, config);
     case 512:
       return std::make_unique<NodeOf<512>>(number, config);
     case 1024:
       return std::make_unique<NodeOf<1024>>(number, config);
     default:
-      throw InputError("nic.width: " + std::to_string(config.nic.width_bits) + " bits; allowed: 512, 1024");
+      throw InputError("nic.width: " + std::to_string(config.nic.width_bits) +
+                       " bits; allowed: 64, 128, 256, 512, 1024");
   }
 }
 

@@ -1,81 +1,8 @@
-// tables/retransmit against plain queues: order, completions, entries; and its exact cadence.
-#include <deque>
-#include <map>
+// tables/retransmit: its commands one by one, with its exact cadence.
+#include "retransmit_bench.hpp"
 
-#include "bench.hpp"
-#include "hw/tables/retransmit.hpp"
-#include "token_text.hpp"
-
+namespace test {
 namespace {
-
-using hw::Bits;
-
-hw::ListCommand command(hw::ListOp op, uint64_t qpn, uint64_t count = 0, uint64_t status = 0) {
-  hw::ListCommand c;
-  c.op = Bits<3>(op);
-  c.packet.qpn = hw::Qpn(qpn);
-  c.count = Bits<24>(count);
-  c.status = Bits<4>(status);
-  return c;
-}
-hw::ListCommand send(uint64_t qpn, uint64_t psn, bool last = true, uint64_t index = 0) {
-  hw::ListCommand c = command(hw::kListSend, qpn);
-  c.packet.psn = hw::Psn(psn);
-  c.packet.opcode = Bits<8>(last ? hw::wire::kWriteLast : hw::wire::kWriteMiddle);
-  c.packet.local_address = Bits<64>(psn * 0x100000001);
-  c.packet.remote_address = Bits<64>(~psn);
-  c.packet.rkey = Bits<32>(psn * 3);
-  c.packet.dma_length = Bits<32>(psn * 5);
-  c.packet.payload = hw::PacketBytes(psn % 4097);
-  c.packet.last = Bits<1>(last);
-  c.packet.index = Bits<16>(index);
-  c.packet.tag.id = uint32_t(psn);
-  return c;
-}
-
-std::string text(const hw::TxPacket& p) {
-  return test::text(p) + "tag=" + std::to_string(p.tag.id);
-}
-std::string text(const hw::Completion& c) {
-  return "qp " + std::to_string(c.qpn.u64()) + " index " + std::to_string(c.index.u64()) + " status " +
-         std::to_string(c.status.u64());
-}
-template <class T>
-std::vector<std::string> texts(const std::vector<T>& tokens) {
-  std::vector<std::string> lines;
-  for (const T& t : tokens) lines.push_back(text(t));
-  return lines;
-}
-
-class RetransmitTest : public ::testing::Test {
- protected:
-  void start(std::vector<hw::ListCommand> commands, unsigned in = 100, unsigned out = 100, unsigned cqe = 100) {
-    test::configure(commands_, "commands", 4);
-    test::configure(out_, "out", 4);
-    test::configure(completions_, "completions", 4);
-    source_.reset(new test::Source<hw::ListCommand>(bench_, commands_, std::move(commands), in));
-    packets_.reset(new test::Sink<hw::TxPacket>(bench_, out_, out));
-    cqes_.reset(new test::Sink<hw::Completion>(bench_, completions_, cqe));
-  }
-  void run(hw::Cycles cycles) {
-    bench_.run(cycles, [this] { stage_.step(commands_, out_, completions_); });
-  }
-  void run_to_the_end() {
-    for (int i = 0; i < 100000 && !(source_->done() && commands_.empty()); i++) run(100);
-    run(2000);
-  }
-
-  test::Bench bench_{11};
-  hw::tables::Retransmit stage_;
-  hls::stream<hw::ListCommand> commands_;
-  hls::stream<hw::TxPacket> out_;
-  hls::stream<hw::Completion> completions_;
-  std::unique_ptr<test::Source<hw::ListCommand>> source_;
-  std::unique_ptr<test::Sink<hw::TxPacket>> packets_;
-  std::unique_ptr<test::Sink<hw::Completion>> cqes_;
-};
-
-typedef std::vector<std::string> Lines;
 
 TEST_F(RetransmitTest, OneSendACycleOnOneQp) {
   std::vector<hw::ListCommand> commands = {command(hw::kListOpen, 9)};
@@ -147,9 +74,9 @@ TEST_F(RetransmitTest, ReplayKeepsEverythingButAsksAtTheEnd) {
     hw::TxPacket expected = commands[2 + i].packet;
     expected.psn = hw::Psn((0xffffff + i) & 0xffffff);
     if (i == 3) expected.ack_request = Bits<1>(1);
-    EXPECT_EQ(text(packets_->tokens[6 + i]), text(expected));
+    EXPECT_EQ(line(packets_->tokens[6 + i]), line(expected));
   }
-  EXPECT_EQ(text(packets_->tokens[10]), text(commands.back().packet));
+  EXPECT_EQ(line(packets_->tokens[10]), line(commands.back().packet));
 }
 
 TEST_F(RetransmitTest, TheErrorGoesToTheFirstMessageThatEnds) {
@@ -162,8 +89,8 @@ TEST_F(RetransmitTest, TheErrorGoesToTheFirstMessageThatEnds) {
          command(hw::kListRelease, 3, 1), command(hw::kListAbort, 3, 3, hw::kRemoteAccess), flush(3, false),
          flush(3, true)});
   run(100);
-  EXPECT_EQ(texts(cqes_->tokens), Lines({"qp 3 index 0 status 0", "qp 3 index 1 status 10", "qp 3 index 2 status 5",
-                                         "qp 3 index 3 status 5"}));
+  EXPECT_EQ(lines_of(cqes_->tokens), Lines({"qp 3 index 0 status 0", "qp 3 index 1 status 10", "qp 3 index 2 status 5",
+                                            "qp 3 index 3 status 5"}));
   EXPECT_EQ(stage_.free_entries(), hw::kListEntries - 1u);
 }
 
@@ -174,7 +101,8 @@ TEST_F(RetransmitTest, TheErrorWaitsForTheEndOfALongMessage) {
          command(hw::kListAbort, 3, 2, hw::kRetriesExceeded), tail, end, next, command(hw::kListOpen, 3),
          send(3, 9, true, 6), command(hw::kListRelease, 3, 1)});
   run(100);
-  EXPECT_EQ(texts(cqes_->tokens), Lines({"qp 3 index 4 status 12", "qp 3 index 5 status 5", "qp 3 index 6 status 0"}));
+  EXPECT_EQ(lines_of(cqes_->tokens),
+            Lines({"qp 3 index 4 status 12", "qp 3 index 5 status 5", "qp 3 index 6 status 0"}));
   EXPECT_EQ(stage_.free_entries(), hw::kListEntries - 1u);
 }
 
@@ -183,7 +111,7 @@ TEST_F(RetransmitTest, FlushOnAQpThatWasNeverOpen) {
   c.op = Bits<3>(hw::kListFlush);
   start({c});
   run(20);
-  EXPECT_EQ(texts(cqes_->tokens), Lines({"qp 8 index 1 status 5"}));
+  EXPECT_EQ(lines_of(cqes_->tokens), Lines({"qp 8 index 1 status 5"}));
 }
 
 TEST_F(RetransmitTest, SendWithoutAFreeEntryWaitsForTheReleaseUnderWay) {
@@ -198,106 +126,104 @@ TEST_F(RetransmitTest, SendWithoutAFreeEntryWaitsForTheReleaseUnderWay) {
   EXPECT_EQ(stage_.free_entries(), 0u);
 }
 
-// What the stage should do, with queues.
-struct Model {
-  struct Qp {
-    bool open = false;
-    uint64_t status = hw::kSuccess;
-    std::deque<hw::TxPacket> packets;
-  };
-  std::map<uint64_t, Qp> qps;
-  std::vector<std::string> out, completions;
-
-  void complete(Qp& qp, const hw::TxPacket& p) {
-    hw::Completion c;
-    c.qpn = p.qpn;
-    c.index = p.index;
-    c.status = Bits<4>(qp.status);
-    completions.push_back(text(c));
-    if (qp.status != hw::kSuccess) qp.status = hw::kFlushed;
+// A READ takes an entry and a cycle for each of its PSNs, and leaves at once; what follows waits for the last entry.
+TEST_F(RetransmitTest, ReadIsOnePacketAndOneEntryAPsn) {
+  for (uint64_t psns = 1; psns <= 16; psns++) {
+    SCOPED_TRACE(psns);
+    bench_ = test::Bench();
+    stage_ = hw::tables::Retransmit();
+    const hw::ListCommand first = read(2, 0xfffffa, psns), second = send(2, (0xfffffa + psns) & 0xffffff);
+    start({command(hw::kListOpen, 2), first, second});
+    run(40);
+    EXPECT_EQ(lines_of(packets_->tokens), Lines({line(first.packet), line(second.packet)}));
+    EXPECT_EQ(packets_->cycles, std::vector<hw::Cycles>({4, 4 + psns}));
+    EXPECT_EQ(stage_.free_entries(), hw::kListEntries - 2 - psns);
+    EXPECT_EQ(stage_.held(), psns + 1);
   }
-  void run(const hw::ListCommand& c) {
-    Qp& qp = qps[c.packet.qpn.u64()];
-    const uint64_t count = c.count.u64();
-    switch (c.op.u64()) {
-      case hw::kListSend:
-        qp.packets.push_back(c.packet);
-        out.push_back(text(c.packet));
-        break;
-      case hw::kListAbort:
-        qp.status = c.status.u64();
-        // fall through
-      case hw::kListRelease:
-        for (uint64_t i = 0; i < count; i++) {
-          if (bool(qp.packets.front().last)) complete(qp, qp.packets.front());
-          qp.packets.pop_front();
-        }
-        break;
-      case hw::kListReplay:
-        for (uint64_t i = 0; i < count; i++) {
-          hw::TxPacket p = qp.packets[i];
-          if (i == count - 1) p.ack_request = Bits<1>(1);
-          out.push_back(text(p));
-        }
-        break;
-      case hw::kListFlush:
-        if (bool(c.packet.last)) complete(qp, c.packet);
-        break;
-      case hw::kListOpen:
-        qp.status = hw::kSuccess;
-        break;
-    }
-  }
-};
-
-class RetransmitRandomTest : public RetransmitTest, public ::testing::WithParamInterface<int> {};
-
-TEST_P(RetransmitRandomTest, EqualsPlainQueues) {
-  bench_.random().seed(uint64_t(GetParam()));
-  std::mt19937_64& random = bench_.random();
-  const uint64_t qps = 1 + random() % 8;
-  Model model;
-  std::vector<hw::ListCommand> commands;
-  const auto give = [&](const hw::ListCommand& c) {
-    commands.push_back(c);
-    model.run(c);
-  };
-  std::vector<uint64_t> psn(qps), index(qps);
-  std::vector<bool> dead(qps);
-  for (uint64_t q = 0; q < qps; q++) give(command(hw::kListOpen, q)), psn[q] = 0xffff00 + q;
-  for (int i = 0; i < 3000; i++) {
-    const uint64_t q = random() % qps, pending = model.qps[q].packets.size(), dice = random() % 100;
-    const bool last = random() % 3 == 0;
-    if (dead[q] && dice < 20) {
-      give(command(hw::kListOpen, q));
-      dead[q] = false;
-    } else if (dead[q] || dice < 55) {
-      hw::ListCommand c = send(q, psn[q], last, index[q]);
-      c.packet.ack_request = Bits<1>(random() % 2);
-      if (dead[q]) c.op = Bits<3>(hw::kListFlush);
-      if (last) index[q]++;
-      if (!dead[q]) psn[q] = (psn[q] + 1) & 0xffffff;
-      give(c);
-    } else if (pending > 0) {
-      hw::ListCommand c = command(dice < 85   ? hw::kListRelease
-                                  : dice < 96 ? hw::kListReplay
-                                              : hw::kListAbort,
-                                  q, 1 + random() % pending, hw::kRetriesExceeded);
-      if (c.op.u64() == hw::kListAbort) c.count = Bits<24>(pending), dead[q] = true;
-      c.packet.psn = model.qps[q].packets.front().psn;
-      give(c);
-    }
-  }
-  const unsigned percent[] = {100, 80, 40, 15};
-  start(commands, percent[random() % 4], percent[random() % 4], percent[random() % 4]);
-  run_to_the_end();
-  EXPECT_EQ(texts(packets_->tokens), model.out);
-  EXPECT_EQ(texts(cqes_->tokens), model.completions);
-  uint64_t held = qps;
-  for (const auto& qp : model.qps) held += qp.second.packets.size();
-  EXPECT_EQ(stage_.free_entries(), hw::kListEntries - held);
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, RetransmitRandomTest, ::testing::Range(1, 41));
+// Released PSN by PSN; the message is complete with the last one, and in between a replay asks for what is left.
+TEST_F(RetransmitTest, ReplayAsksForTheRestOfARead) {
+  for (uint64_t psns = 1; psns <= 16; psns++) {
+    for (uint64_t done = 0; done < psns; done++) {
+      SCOPED_TRACE(testing::Message() << done << " of " << psns);
+      bench_ = test::Bench();
+      stage_ = hw::tables::Retransmit();
+      const hw::TxPacket before = send(5, 40, true, 1).packet, request = read(5, 41, psns, true, 2).packet;
+      hw::TxPacket after = send(5, 41 + psns, true, 3).packet;
+      std::vector<hw::ListCommand> commands = {command(hw::kListOpen, 5), send(5, 40, true, 1),
+                                               read(5, 41, psns, true, 2), send(5, 41 + psns, true, 3),
+                                               command(hw::kListRelease, 5, 1)};
+      for (uint64_t i = 0; i < done; i++) commands.push_back(command(hw::kListRelease, 5, 1));
+      commands.push_back(command(hw::kListReplay, 5, psns - done + 1));
+      commands.back().packet.psn = hw::Psn(41 + done);
+      start(commands);
+      run(200);
+      const hw::TxPacket first = after;
+      after.ack_request = Bits<1>(1);
+      EXPECT_EQ(lines_of(packets_->tokens),
+                Lines({line(before), line(request), line(first), line(rest_of(request, done)), line(after)}));
+      EXPECT_EQ(lines_of(cqes_->tokens), Lines({"qp 5 index 1 status 0"})) << "not before the last response";
+      source_->add(command(hw::kListRelease, 5, psns - done));
+      run(100);
+      EXPECT_EQ(cqes_->tokens.size(), 2u);
+      EXPECT_EQ(stage_.free_entries(), hw::kListEntries - 2u);
+    }
+  }
+}
+
+// A long READ is cut into requests; only the last of them ends the message.
+TEST_F(RetransmitTest, RequestsOfALongReadAreReplayedOneByOne) {
+  std::vector<hw::ListCommand> commands = {command(hw::kListOpen, 1), read(1, 0, 4, false, 6),
+                                           read(1, 4, 4, false, 6),   read(1, 8, 2, true, 6),
+                                           read(1, 10, 1, true, 7),   command(hw::kListRelease, 1, 6)};
+  commands.push_back(command(hw::kListReplay, 1, 5));
+  commands.back().packet.psn = hw::Psn(6);
+  commands.push_back(command(hw::kListRelease, 1, 5));
+  start(commands);
+  run(100);
+  hw::TxPacket last = commands[4].packet;
+  last.ack_request = Bits<1>(1);
+  EXPECT_EQ(lines_of(std::vector<hw::TxPacket>(packets_->tokens.begin() + 4, packets_->tokens.end())),
+            Lines({line(rest_of(commands[2].packet, 2)), line(commands[3].packet), line(last)}));
+  EXPECT_EQ(lines_of(cqes_->tokens), Lines({"qp 1 index 6 status 0", "qp 1 index 7 status 0"}));
+  EXPECT_EQ(stage_.free_entries(), hw::kListEntries - 1u);
+}
+
+// A walk over a READ costs a cycle a PSN, sent or passed over.
+TEST_F(RetransmitTest, ReplayTakesOneCycleAPsn) {
+  start({command(hw::kListOpen, 1), read(1, 0, 7), send(1, 7), read(1, 8, 3), send(1, 11),
+         command(hw::kListReplay, 1, 12)});
+  run(60);
+  // The entries are written by 13, the replay is taken then and walks from 15; its first packet is read in 17.
+  EXPECT_EQ(packets_->cycles, std::vector<hw::Cycles>({4, 11, 12, 15, 18, 25, 26, 29}));
+}
+
+TEST_F(RetransmitTest, ReadsAreAbortedWhole) {
+  start({command(hw::kListOpen, 3), read(3, 0, 5, false, 0), read(3, 5, 3, true, 0), read(3, 8, 16, true, 1),
+         command(hw::kListRelease, 3, 2), command(hw::kListAbort, 3, 22, hw::kRetriesExceeded)});
+  hw::ListCommand c = read(3, 24, 4, true, 2);
+  c.op = Bits<3>(hw::kListFlush);
+  source_->add(c);
+  run(100);
+  EXPECT_EQ(lines_of(cqes_->tokens),
+            Lines({"qp 3 index 0 status 12", "qp 3 index 1 status 5", "qp 3 index 2 status 5"}));
+  EXPECT_EQ(packets_->tokens.size(), 3u);
+  EXPECT_EQ(stage_.free_entries(), hw::kListEntries - 1u);
+}
+
+// In the middle of a READ, too.
+TEST_F(RetransmitTest, ReadWithoutFreeEntriesWaitsForTheReleaseUnderWay) {
+  std::vector<hw::ListCommand> commands = {command(hw::kListOpen, 0)};
+  const uint64_t all = hw::kListEntries - 5;
+  for (uint64_t i = 0; i < all; i++) commands.push_back(send(0, i));
+  commands.push_back(command(hw::kListRelease, 0, 12));
+  commands.push_back(read(0, all, 16));
+  start(commands, 100, 100, 10);
+  run(all + 400);
+  ASSERT_EQ(packets_->tokens.size(), all + 1);
+  EXPECT_EQ(stage_.free_entries(), 0u);
+}
 
 }  // namespace
+}  // namespace test

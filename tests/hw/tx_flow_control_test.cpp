@@ -16,7 +16,18 @@ hw::TxPacket packet(uint64_t qpn, uint64_t index = 0, bool ask = true) {
   p.opcode = Bits<8>(hw::wire::kWriteOnly);
   p.index = Bits<16>(index);
   p.last = Bits<1>(1);
+  p.psns = Bits<5>(1);
   p.ack_request = Bits<1>(ask);
+  return p;
+}
+// A READ request of `psns` responses at a PMTU of 256 bytes, the last of them with one byte.
+hw::TxPacket read(uint64_t qpn, uint64_t psns) {
+  hw::TxPacket p = packet(qpn);
+  p.opcode = Bits<8>(hw::wire::kReadRequest);
+  p.pmtu = hw::PmtuCode(1);
+  p.psns = Bits<5>(psns);
+  p.dma_length = Bits<32>(256 * (psns - 1) + 1);
+  p.local_address = Bits<64>(qpn << 32 | psns);
   return p;
 }
 hw::RxAck ack(uint64_t qpn, uint64_t psn, uint64_t syndrome = kAck) {
@@ -51,6 +62,13 @@ std::string text(const hw::ListCommand& c) {
   if (c.op.u64() == hw::kListAbort) s += " status " + std::to_string(c.status.u64());
   return s;
 }
+std::string text(const hw::ReadIssued& r) {
+  return "qp " + std::to_string(r.qpn.u64()) + " psn " + std::to_string(r.psn.v.u64()) + " bytes " +
+         std::to_string(r.bytes.u64()) + " to " + std::to_string(r.local_address.u64());
+}
+std::string text(const hw::Credit& c) {
+  return "qp " + std::to_string(c.qpn.u64()) + " psns " + std::to_string(c.psns.u64()) + (bool(c.dead) ? " dead" : "");
+}
 std::string text(const hw::TimerCommand& c) {
   return std::string(bool(c.start) ? "start " : "stop ") + std::to_string(c.qpn.u64());
 }
@@ -64,9 +82,11 @@ class FlowControlTest : public ::testing::Test {
     test::configure(control_, "control", 64, hw::Kind::lutram);
     test::configure(list_, "list", 64, hw::Kind::lutram);
     test::configure(timer_, "timer", 64, hw::Kind::lutram);
+    test::configure(reads_, "reads", 64, hw::Kind::lutram);
+    test::configure(credits_, "credits", 64, hw::Kind::lutram);
   }
   void run(hw::Cycles cycles) {
-    bench_.run(cycles, [this] { stage_.step(packets_, acks_, expired_, control_, list_, timer_); });
+    bench_.run(cycles, [this] { stage_.step(packets_, acks_, expired_, control_, list_, timer_, reads_, credits_); });
   }
   typedef std::vector<std::string> Lines;
   // Runs until all is done, then hands out what happened since the last call.
@@ -77,6 +97,10 @@ class FlowControlTest : public ::testing::Test {
   Lines timers() {
     run(12);
     return take_lines(timer_sink_);
+  }
+  Lines credits() {
+    run(12);
+    return take_lines(credit_sink_);
   }
   template <class T>
   Lines take_lines(test::Sink<T>& sink) {
@@ -89,6 +113,7 @@ class FlowControlTest : public ::testing::Test {
   void forget() {
     commands();
     timers();
+    credits();
   }
   // A QP whose first PSN is `first` and that has `count` packets in flight.
   void open(uint64_t qpn, uint64_t first, int count, uint64_t retries = 7) {
@@ -118,11 +143,15 @@ class FlowControlTest : public ::testing::Test {
   hls::stream<hw::FlowControlControl> control_;
   hls::stream<hw::ListCommand> list_;
   hls::stream<hw::TimerCommand> timer_;
+  hls::stream<hw::ReadIssued> reads_;
+  hls::stream<hw::Credit> credits_;
   test::Sink<hw::ListCommand> list_sink_{bench_, list_};
   test::Sink<hw::TimerCommand> timer_sink_{bench_, timer_};
+  test::Sink<hw::ReadIssued> read_sink_{bench_, reads_};
+  test::Sink<hw::Credit> credit_sink_{bench_, credits_};
 };
 
-TEST_F(FlowControlTest, PsnsFollowEachOtherAcrossTheWrapEverySecondCycle) {
+TEST_F(FlowControlTest, PsnsFollowEachOtherAcrossTheWrapEveryCycle) {
   open(3, 0xfffffe, 0);
   std::vector<hw::TxPacket> packets(40, packet(3));
   const hw::Cycles began = bench_.now();
@@ -131,7 +160,7 @@ TEST_F(FlowControlTest, PsnsFollowEachOtherAcrossTheWrapEverySecondCycle) {
   ASSERT_EQ(list_sink_.tokens.size(), 40u);
   for (uint64_t i = 0; i < 40; i++) {
     EXPECT_EQ(list_sink_.tokens[i].packet.psn.v.u64(), (0xfffffe + i) & 0xffffff);
-    EXPECT_EQ(list_sink_.cycles[i] - began, 3 + 2 * i);  // written in 0, taken in 1, done in 2, read in 3
+    EXPECT_EQ(list_sink_.cycles[i] - began, 3 + i);  // written in 0, taken in 1, done in 2, read in 3
   }
   EXPECT_EQ(timers(), Lines({"start 3"}));
   EXPECT_EQ(stage_.sent_packets.v.u64(), 40u);
@@ -247,7 +276,8 @@ TEST_F(FlowControlTest, TimeOutsReplayUntilTheRetriesAreGone) {
   EXPECT_EQ(timers(), Lines());
   EXPECT_EQ(stage_.local_ack_timeout_err.v.u64(), 3u);
   EXPECT_EQ(stage_.req_transport_retries_exceeded.v.u64(), 1u);
-  EXPECT_EQ(stage_.in_flight(), 0u);
+  EXPECT_EQ(stage_.held(), 0u);
+  EXPECT_EQ(credits(), Lines({"qp 2 psns 3 dead"}));
 }
 
 TEST_F(FlowControlTest, ProgressReloadsTheRetriesAndNaksDrawOnThem) {
@@ -272,53 +302,67 @@ TEST_F(FlowControlTest, TimeOutOfAnIdleQpDoesNothing) {
   EXPECT_EQ(stage_.local_ack_timeout_err.v.u64(), 0u);
 }
 
-TEST_F(FlowControlTest, FullWindowHoldsPacketsUntilAnAcknowledgement) {
-  stage_.params.window_packets = 3;
-  open(1, 20, 0);
-  open(2, 70, 0);
-  for (int i = 0; i < 5; i++) give(packets_, packet(1, uint64_t(i), false));
-  give(packets_, packet(2));
-  // The third takes the last place, so it asks for the acknowledgement that will go on.
-  EXPECT_EQ(commands(), Lines({"send qp 1 psn 20", "send qp 1 psn 21", "send qp 1 psn 22 asks"}));
-  EXPECT_TRUE(stage_.holds_packet());
-  give(acks_, ack(1, 20));
-  EXPECT_EQ(commands(), Lines({"release qp 1 count 1", "send qp 1 psn 23 asks"}));
-  give(acks_, ack(1, 22));
-  EXPECT_EQ(commands(), Lines({"release qp 1 count 2", "send qp 1 psn 24", "send qp 2 psn 70 asks"}));
-  EXPECT_FALSE(stage_.holds_packet());
+// A READ request takes as many PSNs as it has responses and is told to those who will receive them.
+TEST_F(FlowControlTest, ReadTakesAPsnForEachResponse) {
+  for (uint64_t psns = 1; psns <= 16; psns++) {
+    SCOPED_TRACE(psns);
+    const uint64_t first = 0xfffff8, behind = (first + 1 + psns) & 0xffffff;
+    const std::string qp = "qp " + std::to_string(psns), count = " count " + std::to_string(psns);
+    open(psns, first, 0);
+    give(packets_, packet(psns, 0, false));
+    give(packets_, read(psns, psns));
+    give(packets_, packet(psns, 0, false));
+    EXPECT_EQ(commands(), Lines({"send " + qp + " psn " + std::to_string(first),
+                                 "send " + qp + " psn " + std::to_string(first + 1) + " asks",
+                                 "send " + qp + " psn " + std::to_string(behind)}));
+    EXPECT_EQ(take_lines(read_sink_),
+              Lines({qp + " psn " + std::to_string(first + 1) + " bytes " + std::to_string(256 * psns - 255) + " to " +
+                     std::to_string(psns << 32 | psns)}));
+    EXPECT_EQ(stage_.held(), psns + 2);
+    give(acks_, ack(psns, behind, kNak));  // all but the last
+    EXPECT_EQ(commands(), Lines({"release " + qp + " count " + std::to_string(psns + 1),
+                                 "replay " + qp + " psn " + std::to_string(behind) + " count 1"}));
+    EXPECT_EQ(credits(), Lines({qp + " psns " + std::to_string(psns + 1)}));
+    give(acks_, ack(psns, behind));
+    EXPECT_EQ(credits(), Lines({qp + " psns 1"}));
+    EXPECT_EQ(stage_.held(), 0u);
+  }
+  EXPECT_EQ(stage_.sent_packets.v.u64(), 48u);
 }
 
-TEST_F(FlowControlTest, AskingForTheLastPlaceLeavesCoalescingAlone) {
-  stage_.params.window_packets = 4;
-  open(1, 0, 0);
-  for (int i = 0; i < 4; i++) give(packets_, packet(1, uint64_t(i), i == 1));
-  EXPECT_EQ(commands(), Lines({"send qp 1 psn 0", "send qp 1 psn 1 asks", "send qp 1 psn 2", "send qp 1 psn 3"}));
+// Responses acknowledge one PSN each; a replay begins where they end.
+TEST_F(FlowControlTest, ReadIsReleasedByResponsesAndReplayedFromItsMiddle) {
+  open(4, 100, 0);
+  give(packets_, read(4, 9));
+  forget();
+  for (uint64_t i = 0; i < 3; i++) give(acks_, ack(4, 100 + i));
+  run(6);
+  give(expired_, expired(4));
+  give(acks_, ack(4, 106, kNak));
+  EXPECT_EQ(commands(), Lines({"release qp 4 count 1", "release qp 4 count 1", "release qp 4 count 1",
+                               "replay qp 4 psn 103 count 6", "release qp 4 count 3", "replay qp 4 psn 106 count 3"}));
+  EXPECT_EQ(read_sink_.tokens.size(), 1u) << "issued once, however often it is sent";
+  EXPECT_EQ(credits(), Lines({"qp 4 psns 1", "qp 4 psns 1", "qp 4 psns 1", "qp 4 psns 3"}));
 }
 
-TEST_F(FlowControlTest, EntriesAreCountedOverAllQps) {
-  stage_.params.entries = 4;
-  open(1, 0, 2);
-  open(2, 0, 1);
-  for (int i = 0; i < 2; i++) give(packets_, packet(3, 0, false));
-  EXPECT_EQ(commands(), Lines({"flush qp 3", "flush qp 3"}));  // not open yet
-  open(3, 5, 0);
-  EXPECT_EQ(stage_.in_flight(), 3u);
-  give(packets_, packet(3, 0, false));
-  give(packets_, packet(3, 1, false));
-  EXPECT_EQ(commands(), Lines({"send qp 3 psn 5 asks"}));
-  give(acks_, ack(2, 0));
-  EXPECT_EQ(commands(), Lines({"release qp 2 count 1", "send qp 3 psn 6"}));
-  give(acks_, ack(1, 1, kNakAccess));
-  EXPECT_EQ(commands(), Lines({"release qp 1 count 1", "abort qp 1 count 1 status 10"}));
-  EXPECT_EQ(stage_.in_flight(), 2u);
-}
-
-TEST_F(FlowControlTest, HeldPacketOfAQpThatDiesIsFlushed) {
-  stage_.params.window_packets = 1;
-  open(1, 0, 1, 0);
+TEST_F(FlowControlTest, DeadQpReturnsWhatItHasInFlightAndItsReadsAreNotIssued) {
+  open(1, 20, 2);
+  give(packets_, read(1, 5));
+  forget();
+  take_lines(read_sink_);
+  give(acks_, ack(1, 21, kNakAccess));
+  give(packets_, read(1, 3));
   give(packets_, packet(1));
-  give(expired_, expired(1));
-  EXPECT_EQ(commands(), Lines({"abort qp 1 count 1 status 12", "flush qp 1"}));
+  EXPECT_EQ(commands(), Lines({"release qp 1 count 1", "abort qp 1 count 6 status 10", "flush qp 1", "flush qp 1"}));
+  EXPECT_EQ(credits(), Lines({"qp 1 psns 1", "qp 1 psns 6 dead"}));
+  EXPECT_EQ(take_lines(read_sink_), Lines());
+  EXPECT_EQ(stage_.held(), 0u);
+}
+
+TEST_F(FlowControlTest, PacketsOfAQpThatWasNeverOpenAreFlushed) {
+  give(packets_, packet(3));
+  EXPECT_EQ(commands(), Lines({"flush qp 3"}));
+  EXPECT_EQ(credits(), Lines());
 }
 
 TEST_F(FlowControlTest, OpeningAgainFlushesTheLastLife) {
@@ -326,6 +370,7 @@ TEST_F(FlowControlTest, OpeningAgainFlushesTheLastLife) {
   give(control_, control(1, 5000));
   EXPECT_EQ(commands(), Lines({"abort qp 1 count 3 status 5", "open qp 1"}));
   EXPECT_EQ(timers(), Lines({"stop 1", "stop 1"}));
+  EXPECT_EQ(credits(), Lines()) << "work_queue begins afresh by control of its own";
   give(acks_, ack(1, 102));
   give(packets_, packet(1));
   EXPECT_EQ(commands(), Lines({"send qp 1 psn 5000 asks"}));
@@ -352,21 +397,49 @@ TEST_F(FlowControlTest, NobodyWaitsLongUnderLoad) {
   EXPECT_EQ(taken, "pa-pepa-pc-pa-pa-pa");
 }
 
-TEST_F(FlowControlTest, WaitsForRoomInEitherOutputAndLosesNothing) {
-  hls::stream<hw::ListCommand> narrow;
-  test::configure(narrow, "narrow", 1);
-  std::vector<hw::ListCommand> got;
-  control_.write(control(1, 0));
-  for (uint64_t i = 0; i < 10; i++) {
-    bench_.run(1, [] {});
-    packets_.write(packet(1, i));
+// Any of the four outputs may be the narrow one.
+TEST_F(FlowControlTest, WaitsForRoomInEachOutputAndLosesNothing) {
+  for (int narrow = 0; narrow < 4; narrow++) {
+    SCOPED_TRACE(narrow);
+    test::Bench bench;
+    hw::tx::FlowControl stage;
+    hls::stream<hw::TxPacket> packets;
+    hls::stream<hw::RxAck> acks;
+    hls::stream<hw::TimerExpired> expired;
+    hls::stream<hw::FlowControlControl> opens;
+    hls::stream<hw::ListCommand> list;
+    hls::stream<hw::TimerCommand> timer;
+    hls::stream<hw::ReadIssued> reads;
+    hls::stream<hw::Credit> credits;
+    const auto room = [narrow](int output) { return narrow == output ? 1u : 16u; };
+    const auto percent = [narrow](int output) { return narrow == output ? 20u : 100u; };
+    test::configure(packets, "packets", 16), test::configure(acks, "acks", 16);
+    test::configure(expired, "expired", 16), test::configure(opens, "control", 16);
+    test::configure(list, "list", room(0)), test::configure(timer, "timer", room(1));
+    test::configure(reads, "reads", room(2)), test::configure(credits, "credits", room(3));
+    test::Sink<hw::ListCommand> commands(bench, list, percent(0));
+    test::Sink<hw::TimerCommand> timers(bench, timer, percent(1));
+    test::Sink<hw::ReadIssued> issued(bench, reads, percent(2));
+    test::Sink<hw::Credit> returned(bench, credits, percent(3));
+    const auto step = [&] { stage.step(packets, acks, expired, opens, list, timer, reads, credits); };
+    opens.write(control(1, 0));
+    bench.run(8, step);
+    for (uint64_t i = 0; i < 10; i++) {
+      packets.write(read(1, 2));
+      acks.write(ack(1, 2 * i + 1));
+      bench.run(40, step);
+    }
+    bench.run(400, step);
+    Lines expected = {"open qp 1"};
+    for (uint64_t i = 0; i < 10; i++) {
+      expected.push_back("send qp 1 psn " + std::to_string(2 * i) + " asks");
+      expected.push_back("release qp 1 count 2");
+    }
+    EXPECT_EQ(take_lines(commands), expected);
+    EXPECT_EQ(timers.tokens.size(), 21u);
+    EXPECT_EQ(issued.tokens.size(), 10u);
+    EXPECT_EQ(take_lines(returned), Lines(10, "qp 1 psns 2"));
   }
-  for (int t = 0; t < 200; t++) {
-    bench_.tick([&] { stage_.step(packets_, acks_, expired_, control_, narrow, timer_); });
-    if (t % 5 == 0 && !narrow.empty()) got.push_back(narrow.read()), bench_.run(1, [] {});
-  }
-  ASSERT_EQ(got.size(), 11u);
-  for (uint64_t i = 0; i < 10; i++) EXPECT_EQ(got[i + 1].packet.index.u64(), i);
 }
 
 }  // namespace
