@@ -269,7 +269,7 @@ void Device::order_receive(const Qp& q, const Received& r) {
   wqe.address = hw::Bits<64>(r.wr.address);
   wqe.length = hw::Bits<32>(r.wr.length);
   wqe.index = hw::Bits<16>(r.index);
-  order(wqe);
+  order(wqe, receive_orders_);
 }
 
 int Device::poll_cq(Cq cq, int entries, WorkCompletion* wc) {
@@ -304,7 +304,7 @@ void Device::arrive(uint32_t cq, const std::variant<hw::Completion, hw::ReceiveC
 }
 
 uint64_t Device::held() const {
-  uint64_t n = orders_.size();
+  uint64_t n = orders();
   for (const Qp& q : qps_) n += q.sent.size();
   return n;
 }
@@ -322,9 +322,9 @@ hw::Cycles Device::after(hw::Picoseconds latency) const {
   return std::max(now + 1, params_.clock.edge_at_or_after(params_.clock.edge(now) + latency));
 }
 
-void Device::order(const Control& what) {
-  orders_.push_back({after(params_.doorbell_latency), what});
-  if (on_order_) on_order_(orders_.back().arrival);
+void Device::order(const Control& what, std::deque<Order>& queue) {
+  queue.push_back({after(params_.doorbell_latency), what});
+  if (on_order_) on_order_(queue.back().arrival);
 }
 
 // Lets the CPU see the completions that are visible in the running cycle.

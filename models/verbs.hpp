@@ -171,9 +171,11 @@ class Device {
   // endpoint whose QPs somebody else made.
   void set_row(const Control& row) { order(row); }
 
-  hw::Cycles next_order() const { return orders_.empty() ? hw::kForever : orders_.front().arrival; }
-  const Order& order() const { return orders_.front(); }
-  void order_taken() { orders_.pop_front(); }
+  hw::Cycles next_order() const { return has_order() ? order().arrival : hw::kForever; }
+  const Order& order() const { return receives_next() ? receive_orders_.front() : orders_.front(); }
+  void order_taken() { (receives_next() ? receive_orders_ : orders_).pop_front(); }
+  // How many are under way: so many cycles the NIC needs to take them.
+  size_t orders() const { return orders_.size() + receive_orders_.size(); }
   // `callback(cycle)`: an order is there in that cycle.
   void on_order(std::function<void(hw::Cycles)> callback) { on_order_ = std::move(callback); }
   void complete(const hw::Completion& completion);
@@ -212,9 +214,16 @@ class Device {
     std::variant<hw::Completion, hw::ReceiveCompletion> completion;
   };
 
+  bool has_order() const { return !orders_.empty() || !receive_orders_.empty(); }
+  // Those of the same cycle go behind all others, whichever stage was called first.
+  bool receives_next() const {
+    if (receive_orders_.empty()) return false;
+    return orders_.empty() || receive_orders_.front().arrival < orders_.front().arrival;
+  }
   Qp& qp(uint32_t number);
   hw::Cycles after(hw::Picoseconds latency) const;
-  void order(const Control& what);
+  void order(const Control& what, std::deque<Order>& queue);
+  void order(const Control& what) { order(what, orders_); }
   void order_receive(const Qp& q, const Received& r);
   void enter_rtr(Qp& q);
   void enter_rts(Qp& q);
@@ -233,7 +242,7 @@ class Device {
   std::vector<Mr> regions_;
   std::vector<CompletionQueue> cqs_;
   std::deque<Qp> qps_;
-  std::deque<Order> orders_;
+  std::deque<Order> orders_, receive_orders_;  // receives by themselves: a CPU of their own may post them
   std::deque<Arriving> arriving_;
   std::function<void(hw::Cycles)> on_order_;
 };

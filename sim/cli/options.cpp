@@ -5,8 +5,6 @@
 namespace sim {
 namespace {
 
-constexpr uint64_t kLargestMessage = uint64_t(1) << 31;  // IBTA 9.7.2: the most a message may carry
-
 void add_config_options(CLI::App& command, ConfigSource& config) {
   command.add_option("--profile", config.profile, "Named set of parameters: roce (default) or ideal")
       ->type_name("NAME");
@@ -18,6 +16,18 @@ void add_config_options(CLI::App& command, ConfigSource& config) {
   command.add_option_function<std::vector<std::string>>("--set", add, sentence)
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
+}
+
+// An option that is another spelling of --set KEY=VALUE; the schema says what is allowed.
+CLI::Option* add_setting(CLI::App& command, ConfigSource& config, const std::string& flag, const std::string& key,
+                         const std::string& sentence, const std::string& type) {
+  const auto set = [&config, key](const std::string& value) { config.settings.push_back(key + "=" + value); };
+  return command.add_option_function<std::string>(flag, set, sentence + "; " + key)->type_name(type);
+}
+void add_switch(CLI::App& command, ConfigSource& config, const std::string& flag, const std::string& key,
+                const std::string& sentence) {
+  const auto set = [&config, key](int64_t) { config.settings.push_back(key + "=true"); };
+  command.add_flag_function(flag, set, sentence + "; " + key);
 }
 
 void add_config_file(CLI::App& command, ConfigSource& config) {
@@ -34,15 +44,11 @@ void add_common_options(CLI::App& command, CommonOptions& options) {
 
 }  // namespace
 
-std::vector<uint64_t> PerfOptions::sizes() const {
-  if (!all_sizes) return {message_bytes.value_or(test == PerfTest::latency ? 2 : 65536)};
+std::vector<uint64_t> PerfOptions::sizes(const WorkloadConfig& workload) const {
+  if (!all_sizes) return {workload.size_bytes};
   std::vector<uint64_t> powers;
   for (uint64_t bytes = 2; bytes <= uint64_t(1) << 23; bytes *= 2) powers.push_back(bytes);
   return powers;
-}
-
-uint64_t PerfOptions::iteration_count() const {
-  return iterations.value_or(test == PerfTest::latency ? 1000 : 5000);
 }
 
 void add_options(CLI::App& command, RunOptions& options) {
@@ -53,28 +59,27 @@ void add_options(CLI::App& command, RunOptions& options) {
 }
 
 void add_options(CLI::App& command, PerfOptions& options) {
-  command.add_option("--op", options.op, "Operation: write (default)")->check(CLI::IsMember({"write"}));
+  add_setting(command, options.config, "--op", "workload.operation", "write (default), read or send", "OP");
   const auto set_test = [&options](const std::string& test) {
-    options.test = test == "lat" ? PerfTest::latency : PerfTest::bandwidth;
+    options.config.settings.push_back("workload.test=" + test);
+    if (test == "lat") options.config.defaults = {"workload.size=2", "workload.iterations=1000"};
   };
   command
       .add_option_function<std::string>("--test", set_test, "bw (default): bandwidth and message rate; lat: latency")
-      ->check(CLI::IsMember({"bw", "lat"}));
-  CLI::Option* size = command.add_option("-s", options.message_bytes, "Message size (65536; latency 2)")
-                          ->type_name("BYTES")
-                          ->check(CLI::Range(uint64_t(0), kLargestMessage).description(""));
+      ->type_name("TEST");
+  CLI::Option* size =
+      add_setting(command, options.config, "-s", "workload.size", "Message size (65536; latency 2)", "BYTES");
   command.add_flag("-a", options.all_sizes, "All sizes from 2 to 2^23 bytes")->excludes(size);
-  command.add_option("-n", options.iterations, "Messages per QP and size (5000; latency 1000)")
-      ->type_name("ITERS")
-      ->check(CLI::Range(uint64_t(1), uint64_t(1000000000)).description(""));
-  command.add_option("-q", options.qps, "Queue pairs (1)")
-      ->type_name("QPS")
-      ->check(CLI::Range(1, 16384).description(""));
-  command.add_option("-t", options.tx_depth, "Messages outstanding per QP (128)")
-      ->type_name("DEPTH")
-      ->check(CLI::Range(1, 32768).description(""));
-  const auto set_mtu = [&options](const std::string& mtu) { options.config.settings.push_back("nic.pmtu=" + mtu); };
-  command.add_option_function<std::string>("-m", set_mtu, "Path MTU, the same as --set nic.pmtu=MTU")->type_name("MTU");
+  add_setting(command, options.config, "-n", "workload.iterations", "Messages per QP and size (5000; latency 1000)",
+              "ITERS");
+  add_setting(command, options.config, "-q", "workload.qps", "Queue pairs (1)", "QPS");
+  add_setting(command, options.config, "-t", "workload.tx_depth", "Messages outstanding per QP (128)", "DEPTH");
+  add_setting(command, options.config, "-r", "workload.rx_depth", "Receives posted per QP (512)", "DEPTH");
+  add_setting(command, options.config, "--outs", "nic.max_reads", "READ requests outstanding per QP (16)", "READS");
+  add_setting(command, options.config, "-m", "nic.pmtu", "Path MTU", "MTU");
+  add_switch(command, options.config, "-b", "workload.bidirectional", "Both directions at once, on the same QPs");
+  add_switch(command, options.config, "--imm", "workload.immediate", "Immediate data with every WRITE or SEND");
+  command.add_flag("-H", options.all_results, "Print every latency of a latency test, sorted");
   command.add_flag("--report_gbits", options.report_gbits, "Bandwidth in Gb/sec in place of MB/sec");
   add_config_file(command, options.config);
   add_common_options(command, options);

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,22 +24,14 @@ struct CommonOptions {
 
 struct RunOptions : CommonOptions {};  // config.file is the scenario
 
-enum class PerfTest { bandwidth, latency };
-
+// What the workload is to be stands in config: perftest's flags are settings of workload.* and nic.*.
 struct PerfOptions : CommonOptions {
-  std::string op = "write";
-  PerfTest test = PerfTest::bandwidth;
-  std::optional<uint64_t> message_bytes;
   bool all_sizes = false;
-  std::optional<uint64_t> iterations;
-  uint32_t qps = 1;
-  uint32_t tx_depth = 128;  // messages that a QP keeps outstanding
   bool report_gbits = false;
+  bool all_results = false;  // -H: every latency, sorted
 
-  /// Message sizes in bytes: one, or all powers of two from 2 to 2^23. perftest's defaults: 65536, latency 2.
-  std::vector<uint64_t> sizes() const;
-  /// Messages per QP and size. perftest's defaults: 5000, latency 1000.
-  uint64_t iteration_count() const;
+  /// Message sizes in bytes: that of the configuration, or all powers of two from 2 to 2^23.
+  std::vector<uint64_t> sizes(const WorkloadConfig& workload) const;
 };
 
 struct ReplayOptions : CommonOptions {

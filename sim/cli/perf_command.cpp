@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <map>
 
 #include "sim/cli/child.hpp"
 #include "sim/cli/commands.hpp"
@@ -15,22 +16,19 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-WorkloadConfig workload_of(const PerfOptions& o, uint64_t size) {
-  WorkloadConfig w;
-  w.test = o.test == PerfTest::bandwidth ? "bw" : "lat";
-  w.size_bytes = uint32_t(size);
-  w.iterations = o.iteration_count();
-  w.qps = o.qps;
-  w.tx_depth = o.tx_depth;
-  return w;
-}
-
-std::string banner(const PerfOptions& o, const Config& config) {
+std::string banner(const Config& config) {
+  static const std::map<std::string, std::string> kTitles = {
+      {"write_bw", "RDMA_Write BW Test"}, {"write_lat", "RDMA_Write Latency Test"},
+      {"read_bw", "RDMA_Read BW Test"},   {"read_lat", "RDMA_Read Latency Test"},
+      {"send_bw", "Send BW Test"},        {"send_lat", "Send Latency Test"}};
+  const WorkloadConfig& w = config.workload;
   PerftestBanner b;
-  b.title = o.test == PerfTest::bandwidth ? "RDMA_Write BW Test" : "RDMA_Write Latency Test";
+  b.title = (w.bidirectional ? "Bidirectional " : "") + kTitles.at(test_name(w));
   b.device = "balboa0";
-  b.qps = o.qps;
-  b.tx_depth = o.tx_depth;
+  b.qps = w.qps;
+  b.tx_depth = is_latency_test(w) ? 1 : w.tx_depth;
+  b.rx_depth = w.operation == "send" ? w.rx_depth : 0;
+  b.outstanding_reads = w.operation == "read" ? config.nic.max_reads : 0;
   b.mtu_bytes = config.nic.pmtu_bytes;
   return perftest_banner(b, {});
 }
@@ -39,20 +37,22 @@ RateUnit unit_of(const PerfOptions& o) {
   return o.report_gbits ? RateUnit::gigabits : RateUnit::megabytes;
 }
 
-std::string heading(const PerfOptions& o) {
-  return o.test == PerfTest::bandwidth ? bandwidth_heading(unit_of(o)) : latency_heading();
+std::string heading(const PerfOptions& o, const WorkloadConfig& w) {
+  return is_latency_test(w) ? latency_heading() : bandwidth_heading(unit_of(o));
 }
 
 // One row of the table, and the result of the run behind it, as one text that can cross a pipe.
 Json simulate(const PerfOptions& o, Config config, uint64_t size, const std::string& pcap_folder) {
-  config.workload = workload_of(o, size);
+  config.workload.size_bytes = uint32_t(size);
   WorkloadRun run;
   run.pcap_folder = pcap_folder;
   run.show_progress = !o.quiet;
-  const WorkloadResult r = run_write_workload(config, run);
+  const WorkloadResult r = run_workload(config, run);
+  const bool latency = is_latency_test(config.workload);
   Json j;
-  j["row"] = o.test == PerfTest::bandwidth ? bandwidth_row(bandwidth_row_of(config.workload, r), unit_of(o))
-                                           : latency_row(latency_row_of(config.workload, r));
+  j["row"] = latency ? latency_row(latency_row_of(config.workload, r))
+                     : bandwidth_row(bandwidth_row_of(config.workload, r), unit_of(o));
+  if (latency && o.all_results) j["row"] = latency_results(r.samples) + j["row"].get<std::string>();
   j["good"] = r.problems().empty();
   j["result"] = to_json(config.workload, r);
   j["counters"] = counters_text(r);
@@ -79,11 +79,11 @@ void print_problems(const Json& results) {
 
 int perf_command(const PerfOptions& o) {
   Config config = resolve(o.config);
-  const std::vector<uint64_t> sizes = o.sizes();
-  config.workload = workload_of(o, sizes.back());
+  const std::vector<uint64_t> sizes = o.sizes(config.workload);
+  config.workload.size_bytes = uint32_t(sizes.back());
   check_workload(config);
   RunReport report(o, config, "perf");
-  if (report.wants_tables()) fmt::print("{}{}", banner(o, config), heading(o));
+  if (report.wants_tables()) fmt::print("{}{}", banner(config), heading(o, config.workload));
   Json results = Json::array();
   bool good = true;
   uint64_t end_ps = 0;

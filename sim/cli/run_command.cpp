@@ -5,6 +5,7 @@
 #include "sim/cli/run_report.hpp"
 #include "sim/config/resolve.hpp"
 #include "sim/workload/scenario.hpp"
+#include "sim/workload/workload_report.hpp"
 
 namespace sim {
 
@@ -42,7 +43,7 @@ int run_command(const RunOptions& o) {
   run.backward = scenario.backward;
   run.pcap_folder = report.pcap_folder();
   run.show_progress = !o.quiet;
-  const WorkloadResult r = run_write_workload(config, run);
+  const WorkloadResult r = run_workload(config, run);
   const std::vector<std::string> failed = failures(scenario, r);
   if (report.wants_tables()) print(config.workload, r);
   for (const std::string& line : failed) fmt::print(stderr, "balboa: {}\n", line);

@@ -15,7 +15,8 @@ void declare(Schema& s, SimConfig& c) {
 
 void declare(Schema& s, NicConfig& c) {
   s.integer("nic.clock_hz", c.clock_hz, whole(1000000, 2000000000), "Hz", "Clock of the NIC's stages.");
-  s.integer_of("nic.width", c.width_bits, {512, 1024}, "bits", "Width of the data path: one beat a cycle.");
+  s.integer_of("nic.width", c.width_bits, {64, 128, 256, 512, 1024}, "bits",
+               "Width of the data path: one beat a cycle.");
   s.integer("nic.qp_count", c.qp_count, whole(1, hw::kMaxQps), "QPs", "Queue pairs that the NIC's tables hold.");
   s.integer_of("nic.pmtu", c.pmtu_bytes, {256, 512, 1024, 2048, 4096}, "bytes", "Path MTU: most payload of a packet.");
   s.integer("nic.window_packets", c.window_packets, whole(1, 65535), "packets",
@@ -27,6 +28,14 @@ void declare(Schema& s, NicConfig& c) {
             "Retries without progress before a QP gives up with IBV_WC_RETRY_EXC_ERR.");
   s.integer("nic.retransmit_entries", c.retransmit_entries, whole(1, hw::kListEntries - hw::kMaxQps), "packets",
             "Packets of all QPs together that the retransmit list holds until they are acknowledged.");
+  s.integer("nic.read_packets", c.read_packets, whole(1, 16), "packets",
+            "Most response packets that one READ request asks for; a longer READ is several requests.");
+  s.integer("nic.max_reads", c.max_reads, whole(0, hw::kMaxReads), "requests",
+            "max_rd_atomic: READ requests of a QP that wait for their responses; 0 allows none.");
+  s.integer("nic.responder_resources", c.responder_resources, whole(0, hw::kMaxReads), "requests",
+            "max_dest_rd_atomic: READ requests of a QP that the responder holds; one more is refused.");
+  s.integer("nic.min_rnr_timer", c.min_rnr_timer, whole(0, 31), "",
+            "Code of the time that an RNR NAK asks the peer to wait (IBTA table 45); 12 is 0.64 ms.");
   s.boolean("nic.ack_every_packet", c.ack_every_packet, "The responder acknowledges packets that do not ask for it.");
   s.boolean("nic.icrc_check", c.icrc_check, "Drop received packets whose ICRC is wrong; if false, only count them.");
   s.integer("nic.partition_key", c.partition_key, whole(0, 0xffff), "", "P_Key sent, and expected on receive.");
@@ -61,14 +70,24 @@ void declare(Schema& s, models::PcieParams& c) {
 void declare(Schema& s, HostConfig& c) {
   s.nanoseconds("host.post_ns", c.post_ps, 1000000, "CPU time of one ibv_post_send.");
   s.nanoseconds("host.poll_ns", c.poll_ps, 1000000, "Time between two looks of a busy poller.");
+  s.nanoseconds("host.post_receive_ns", c.post_receive_ps, 1000000, "CPU time of one ibv_post_recv in a list of them.");
 }
 
 void declare(Schema& s, WorkloadConfig& c) {
-  s.text_of("workload.test", c.test, {"bw", "lat"}, "RDMA WRITE bandwidth (one side posts) or latency (ping-pong).");
+  s.text_of("workload.operation", c.operation, {"write", "read", "send"}, "RDMA WRITE, RDMA READ or SEND.");
+  s.text_of("workload.test", c.test, {"bw", "lat"}, "Bandwidth (many outstanding) or latency (one at a time).");
+  s.boolean("workload.immediate", c.immediate, "Immediate data with every WRITE or SEND of a bandwidth test.");
+  s.boolean("workload.bidirectional", c.bidirectional, "Bandwidth test in both directions at once, on the same QPs.");
   s.integer("workload.size", c.size_bytes, whole(0, int64_t(1) << 31), "bytes", "Size of a message.");
+  s.integer("workload.first_size", c.first_size_bytes, whole(0, int64_t(1) << 31), "bytes",
+            "Size of the first QP's messages in a bandwidth test, 0: as the others. All QPs send as many bytes.");
   s.integer("workload.iterations", c.iterations, whole(1, 1000000000), "messages", "Messages of a QP.");
   s.integer("workload.qps", c.qps, whole(1, hw::kMaxQps), "QPs", "Queue pairs in use; 1 in a latency test.");
-  s.integer("workload.tx_depth", c.tx_depth, whole(1, 32768), "messages", "Messages that a QP keeps outstanding.");
+  s.integer("workload.tx_depth", c.tx_depth, whole(1, hw::kSendWqes), "messages",
+            "Messages that a QP keeps outstanding.");
+  s.integer("workload.rx_depth", c.rx_depth, whole(1, hw::kReceiveWqes), "messages",
+            "Receives that a QP keeps posted, for SEND and immediate data.");
+  s.nanoseconds("workload.think_ns", c.think_ps, 1000000000, "Time from a completion to the next post of its QP.");
 }
 
 void declare(Schema& s, Config& c) {

@@ -29,6 +29,10 @@ struct NicConfig {
   uint32_t timeout = 14;  // Local ACK Timeout of IBTA 9.7.6.1.3: 4.096 us * 2^timeout
   uint32_t retry_count = 7;
   uint32_t retransmit_entries = hw::kListEntries - hw::kMaxQps;
+  uint32_t read_packets = 16;
+  uint32_t max_reads = hw::kMaxReads;
+  uint32_t responder_resources = hw::kMaxReads;
+  uint32_t min_rnr_timer = 12;  // code, IBTA table 45: 0.64 ms
   bool ack_every_packet = false;
   bool icrc_check = true;
   uint32_t partition_key = 0xffff;
@@ -45,15 +49,22 @@ struct LinkConfig {
 struct HostConfig {
   hw::Picoseconds post_ps = 150000;
   hw::Picoseconds poll_ps = 40000;
+  hw::Picoseconds post_receive_ps = 30000;
 };
 
 // What two hosts do with each other. Message counts are those of perftest.
 struct WorkloadConfig {
+  std::string operation = "write";
   std::string test = "bw";
+  bool immediate = false;
+  bool bidirectional = false;
   uint32_t size_bytes = 65536;
+  uint32_t first_size_bytes = 0;  // of the first QP; 0: as the others
   uint64_t iterations = 5000;
   uint32_t qps = 1;
   uint32_t tx_depth = 128;
+  uint32_t rx_depth = 512;
+  hw::Picoseconds think_ps = 0;
 };
 
 struct Config {

@@ -1,6 +1,7 @@
 #include "sim/config/resolve.hpp"
 
 #include <algorithm>
+#include <map>
 
 #include "sim/config/load.hpp"
 #include "sim/config/profiles.hpp"
@@ -14,6 +15,19 @@ std::string profile_of(const ConfigSource& source, const toml::table& file) {
   if (!named) return kDefaultProfile;
   if (!named->is_string()) throw InputError(source.file + ": profile: must be the name of a profile in quotes");
   return **named->as_string();
+}
+
+// Options such as -m are settings too, and none of two contradicting ones is right.
+void refuse_contradictions(const std::vector<std::string>& settings) {
+  std::map<std::string, std::string> values;
+  for (const std::string& setting : settings) {
+    const size_t equals = setting.find('=');
+    if (equals == std::string::npos) continue;
+    const std::string key = setting.substr(0, equals), value = setting.substr(equals + 1);
+    const auto [at, fresh] = values.emplace(key, value);
+    if (!fresh && at->second != value)
+      throw InputError(key + ": set to " + at->second + " and to " + value + "; allowed is one value");
+  }
 }
 
 }  // namespace
@@ -36,9 +50,11 @@ Config resolve(const ConfigSource& source) {
   const Profile& profile = find_profile(profile_of(source, file));
   apply_table(schema, parse_toml(profile.toml, "profile " + profile.name));
 
+  for (const std::string& setting : source.defaults) apply_setting(schema, setting);
   std::set<std::string> others = source.other_sections;
   others.insert("profile");
   apply_table(schema, file, others);
+  refuse_contradictions(source.settings);
   for (const std::string& setting : source.settings) apply_setting(schema, setting);
   return config;
 }

@@ -23,10 +23,12 @@ std::string perftest_banner(const PerftestBanner& b, const std::vector<PerftestA
   text += fmt::format(" Number of qps   : {:<12} Transport type : IB\n", b.qps);
   text += " Connection type : RC           Using SRQ      : OFF\n";
   text += fmt::format(" TX depth        : {}\n", b.tx_depth);
+  if (b.rx_depth != 0) text += fmt::format(" RX depth        : {}\n", b.rx_depth);
   text += " CQ Moderation   : 1\n";
   text += fmt::format(" Mtu             : {}[B]\n", b.mtu_bytes);
   text += " Link type       : Ethernet\n";
   text += " GID index       : 0\n";
+  if (b.outstanding_reads != 0) text += fmt::format(" Outstand reads  : {}\n", b.outstanding_reads);
   text += perftest_rule();
   for (const PerftestAddress& address : addresses) text += address_line(address);
   if (!addresses.empty()) text += perftest_rule();
@@ -54,6 +56,12 @@ std::string latency_row(const LatencyRow& row) {
   return fmt::format(" {:<7}{:<15}{:<15.3f}{:<13.3f}{:<19.3f}{:<15.3f}{:<16.3f}{:<23.3f}{:.3f}\n", row.bytes,
                      row.iterations, row.min_us, row.max_us, row.typical_us, row.average_us, row.stdev_us, row.p99_us,
                      row.p999_us);
+}
+
+std::string latency_results(const std::vector<uint64_t>& picoseconds) {
+  std::string text = "#, usec\n";
+  for (size_t i = 0; i < picoseconds.size(); i++) text += fmt::format("{}, {:.3f}\n", i, double(picoseconds[i]) / 1e6);
+  return text;
 }
 
 }  // namespace sim

@@ -15,6 +15,8 @@ struct PerftestBanner {
   std::string device;
   uint32_t qps = 1;
   uint32_t tx_depth = 0;
+  uint32_t rx_depth = 0;           // 0: no line
+  uint32_t outstanding_reads = 0;  // 0: no line
   uint32_t mtu_bytes = 0;
 };
 
@@ -49,6 +51,8 @@ std::string bandwidth_row(const BandwidthRow& row, RateUnit unit);
 
 std::string latency_heading();
 std::string latency_row(const LatencyRow& row);
+/// Every latency, one a line: "#, usec".
+std::string latency_results(const std::vector<uint64_t>& picoseconds);
 
 /// The dashed line that ends the table.
 std::string perftest_rule();

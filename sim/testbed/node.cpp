@@ -105,7 +105,7 @@ class NodeOf : public Node {
     nic_.work_queue.params.ack_interval = c.ack_interval_packets;
     nic_.work_queue.params.window_packets = c.window_packets;
     nic_.work_queue.params.entries = c.retransmit_entries;
-    nic_.work_queue.params.read_psns = c.read_packets;
+    nic_.work_queue.params.read_psns = std::min(c.read_packets, c.window_packets);
     nic_.timer.params.qps = std::min<uint32_t>(hw::kMaxQps, first_qpn + c.qp_count);
     nic_.timer.params.unit_cycles = uint32_t(hw::Clock(c.clock_hz).edge_at_or_after(kTimeoutUnit));
     nic_.tx_bth.params.partition_key = c.partition_key;

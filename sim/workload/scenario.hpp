@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "sim/workload/write_workload.hpp"
+#include "sim/workload/workload.hpp"
 
 namespace sim {
 

@@ -1,0 +1,29 @@
+// What the workloads have in common: the operation, and the queue pairs between two hosts on which it runs.
+#pragma once
+#include <vector>
+
+#include "models/host.hpp"
+
+namespace models {
+
+enum class Transfer { write, read, send };
+
+// One end of a test: its host, its queues, and its end of each connection. The two vectors of QPs belong together.
+struct Side {
+  Host host;
+  Cq send_cq, recv_cq;
+  std::vector<uint32_t> qps;
+};
+struct Sides {
+  Side a, b;
+};
+
+struct Queues {
+  unsigned qps = 1;
+  unsigned max_send_wr = 128, max_recv_wr = 0;  // of each QP, at both ends
+};
+
+// Creates the queues on both hosts and moves all QPs to RTS, connected in pairs. `attr` as in models::connect.
+Sides connect_sides(const Host& a, const Host& b, const Queues& queues, const QpAttr& attr);
+
+}  // namespace models

@@ -1,0 +1,74 @@
+#include "sim/workload/rates.hpp"
+
+#include <algorithm>
+
+namespace sim {
+
+namespace {
+
+using Messages = std::vector<models::Bandwidth::Message>;
+
+// Bytes completed up to each message.
+std::vector<uint64_t> running_bytes(const models::Bandwidth& workload) {
+  std::vector<uint64_t> sums;
+  sums.reserve(workload.completions().size());
+  uint64_t sum = 0;
+  for (const auto& m : workload.completions()) sums.push_back(sum += workload.size_of(m.qp));
+  return sums;
+}
+
+// Messages of no bytes count alike.
+void find_steady(const Messages& messages, const std::vector<uint64_t>& bytes, Rates& r) {
+  const size_t n = messages.size();
+  size_t first = n / 10, last = n - 1 - n / 10;
+  if (r.bytes != 0) {
+    first = size_t(std::lower_bound(bytes.begin(), bytes.end(), r.bytes / 10) - bytes.begin());
+    last = size_t(std::lower_bound(bytes.begin(), bytes.end(), r.bytes - r.bytes / 10) - bytes.begin());
+  }
+  if (last <= first) return;
+  r.steady_messages = last - first;
+  r.steady_bytes = bytes[last] - bytes[first];
+  r.steady_time = messages[last].completion - messages[first].completion;
+}
+
+// The fastest that any 1, 2, 4, ... or all messages in a row were, from the first one's post to the last one's
+// completion: the peak of perftest, which looks at every number of messages.
+void find_peak(const std::vector<hw::Picoseconds>& posts, const Messages& messages, const std::vector<uint64_t>& bytes,
+               Rates& r) {
+  const size_t all = messages.size();
+  for (size_t count = 1;; count = std::min(count * 2, all)) {
+    for (size_t first = 0; first + count <= all; first++) {
+      const hw::Picoseconds time = messages[first + count - 1].completion - posts[first];
+      const uint64_t sum = bytes[first + count - 1] - (first == 0 ? 0 : bytes[first - 1]);
+      const bool slower = double(std::max<uint64_t>(sum, 1)) * double(r.peak_time) <=
+                          double(std::max<uint64_t>(r.peak_bytes, 1)) * double(time);
+      if (r.peak_messages != 0 && slower) continue;
+      r.peak_messages = count;
+      r.peak_bytes = sum;
+      r.peak_time = time;
+    }
+    if (count == all) return;
+  }
+}
+
+}  // namespace
+
+Rates rates_of(const models::Bandwidth& workload) {
+  Rates r;
+  const Messages& messages = workload.completions();
+  if (messages.empty()) return r;
+  const std::vector<uint64_t> bytes = running_bytes(workload);
+  r.messages = messages.size();
+  r.bytes = bytes.back();
+  r.first_post = workload.posts().front();
+  r.last_completion = messages.back().completion;
+  find_steady(messages, bytes, r);
+  find_peak(workload.posts(), messages, bytes, r);
+  return r;
+}
+
+double per_second(uint64_t count, hw::Picoseconds time) {
+  return time == 0 ? 0 : double(count) * 1e12 / double(time);
+}
+
+}  // namespace sim

@@ -1,0 +1,23 @@
+// From the posts and completions of a bandwidth test to rates.
+#pragma once
+#include "models/bandwidth.hpp"
+
+namespace sim {
+
+// What one direction of a bandwidth test achieved.
+struct Rates {
+  uint64_t messages = 0, bytes = 0;
+  hw::Picoseconds first_post = 0, last_completion = 0;
+  uint64_t steady_messages = 0, steady_bytes = 0;  // completed between 10 % and 90 % of the bytes
+  hw::Picoseconds steady_time = 0;
+  uint64_t peak_messages = 0, peak_bytes = 0;  // the fastest messages in a row
+  hw::Picoseconds peak_time = 0;
+
+  hw::Picoseconds time() const { return last_completion - first_post; }
+};
+
+Rates rates_of(const models::Bandwidth& workload);
+// `count` in `time`, a second; 0 when there was no time.
+double per_second(uint64_t count, hw::Picoseconds time);
+
+}  // namespace sim
