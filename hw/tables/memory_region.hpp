@@ -7,9 +7,9 @@
 // [va, va + dma_length) inside it in exact arithmetic; else Remote Access Error (rows 27, 28, 29). The whole message is
 // checked before its first byte moves: nothing of a message that runs past its region is written or read.
 //
-// A packet is taken in c, its distances inside the region are taken in c + 1 and compared in c + 2: two carry chains, a
-// cycle each. Control writes a row at once, in any cycle; a packet taken in the same cycle still sees the row as it
-// was.
+// A packet is taken in c and judged in c + 1. A row holds what leaves one comparison for either end and one addition
+// for the address. Control writes a row at once, in any cycle; a packet taken in the same cycle still sees the row as
+// it was.
 #pragma once
 #include "../bus/counter.hpp"
 #include "../bus/ram.hpp"
@@ -23,45 +23,46 @@ struct MemoryRegion {
   HW_COUNTERS(access_errors)
 
   void step(hls::stream<RxChecked>& in, hls::stream<RegionControl>& control, hls::stream<RxChecked>& out) {
-    if (!control.empty()) {
-      const RegionControl& region = control.read();
-      rows_.write(row_of_key(region.rkey), region);
-    }
-    if (bool(measured_.valid)) {
+    if (!control.empty()) configure(control.read());
+    if (bool(busy_)) {
       if (out.full()) return;
-      out.write(judged(measured_));
+      out.write(judged(rows_.data()));
     }
-    measured_.valid = busy_;
-    if (bool(busy_)) measure(checked_, rows_.data());
     busy_ = Bits<1>(!in.empty());
     if (!bool(busy_)) return;
     checked_ = in.read();
+    end_ = end_of(checked_.packet.va, checked_.packet.dma_length.to<64>());
     rows_.request(row_of_key(checked_.packet.rkey));
   }
 
-#if !defined(HW_LOWER) && !defined(__SYNTHESIS__)
-  Cycles quiet() const {
-    return bool(busy_) || bool(measured_.valid) ? 0 : kForever;
-  }
-#endif
-
  private:
-  struct Measured {
-    Bits<1> valid;
-    RxChecked checked;
-    Bits<1> asks, granted, begins_inside, fits;
-    Bits<64> address;  // of the region in the host
-    Bits<64> offset;   // of the message in the region
-    Bits<64> room;     // the largest offset that leaves room for the message
+  typedef Bits<65> End;  // the address behind a range, which may be 2^64 and more
+  struct Row {
+    Bits<32> rkey;
+    Bits<1> valid, remote_write, remote_read;
+    Bits<64> va;
+    End end;
+    Bits<64> displacement;  // from an address inside the region to that in the host
   };
-  Ram<RegionControl, kMaxRegions> rows_;
+  Ram<Row, kMaxRegions> rows_;
   RxChecked checked_;
+  End end_;  // of its message
   Bits<1> busy_;
-  Measured measured_;
 
   // The low byte of a key is the consumer's, to tell successive uses of one region apart (IBTA 10.6.3.3).
-  static RegionRow row_of_key(const Bits<32>& rkey) {
-    return rkey.get<8, clog2(kMaxRegions)>();
+  static RegionRow row_of_key(const Bits<32>& rkey) { return rkey.get<8, clog2(kMaxRegions)>(); }
+  static End end_of(const Bits<64>& va, const Bits<64>& bytes) { return va.to<65>() + bytes.to<65>(); }
+
+  void configure(const RegionControl& c) {
+    Row row;
+    row.rkey = c.rkey;
+    row.valid = c.valid;
+    row.remote_write = c.remote_write;
+    row.remote_read = c.remote_read;
+    row.va = c.va;
+    row.end = end_of(c.va, c.length);
+    row.displacement = c.address - c.va;
+    rows_.write(row_of_key(c.rkey), row);
   }
 
   static bool asks(const RxChecked& checked) {
@@ -71,26 +72,14 @@ struct MemoryRegion {
            bool(packet.dma_length);
   }
 
-  void measure(const RxChecked& checked, const RegionControl& region) {
-    const RxTransport& packet = checked.packet;
-    const Bits<64> bytes = packet.dma_length.to<64>();
-    const bool read = wire::is(packet.opcode, wire::kReadRequest);
-    const bool right = bool(read ? region.remote_read : region.remote_write);
-    measured_.checked = checked;
-    measured_.asks = Bits<1>(asks(checked));
-    measured_.granted = Bits<1>(bool(region.valid) && right && region.rkey == packet.rkey);
-    measured_.begins_inside = Bits<1>(!packet.va.ult(region.va));
-    measured_.fits = Bits<1>(!region.length.ult(bytes));
-    measured_.offset = packet.va - region.va;
-    measured_.room = region.length - bytes;
-    measured_.address = region.address;
-  }
-
-  RxChecked judged(const Measured& m) {
-    RxChecked result = m.checked;
-    if (!bool(m.asks)) return result;
-    result.address = m.address + m.offset;
-    if (!bool(m.granted) || !bool(m.begins_inside) || !bool(m.fits) || m.room.ult(m.offset)) {
+  RxChecked judged(const Row& row) {
+    const RxTransport& packet = checked_.packet;
+    RxChecked result = checked_;
+    if (!asks(checked_)) return result;
+    const bool right = bool(wire::is(packet.opcode, wire::kReadRequest) ? row.remote_read : row.remote_write);
+    const bool inside = !packet.va.ult(row.va) && !row.end.ult(end_);
+    result.address = packet.va + row.displacement;
+    if (!bool(row.valid) || !right || row.rkey != packet.rkey || !inside) {
       result.nak = Bits<8>(wire::aeth::kNakRemoteAccess);
       access_errors.inc();
     }

@@ -40,6 +40,7 @@ struct QpState {
   }
 
  private:
+  enum : uint64_t { kPmtus = 5 };
   typedef Bits<clog2(kReceiveWqes) + 1> Receives;
   struct Row {
     Qpn qpn;
@@ -50,10 +51,11 @@ struct QpState {
     Bits<1> silent;     // `expected` has been NAKed: nothing is said about what is ahead until it comes
     Receives receives;  // work requests in the receive queue
   };
-  // A packet and what shows without its row.
+  // A packet and what shows without its row. `next`: the PSN behind it for each PMTU, which is all that the row must
+  // choose from when the packet turns out to be in order.
   struct Taken : RxTransport {
     Bits<1> request, answer, writes, reads, takes_receive;
-    Bits<32> last_byte;  // of what a READ asks for, from 0: the quotient by PMTU is the number of its last response
+    Psn next[kPmtus];
 
     Taken() = default;
     explicit Taken(const RxTransport& packet) : RxTransport(packet) {
@@ -62,7 +64,18 @@ struct QpState {
       writes = Bits<1>(wire::is_write(opcode));
       reads = Bits<1>(wire::is(opcode, wire::kReadRequest));
       takes_receive = Bits<1>(wire::takes_receive(opcode));
-      if (bool(reads) && bool(dma_length)) last_byte = dma_length - Bits<32>(1);
+      const Bits<32> bytes = bool(reads) ? dma_length : Bits<32>(0);
+      next[0] = behind<8>(bytes);
+      next[1] = behind<9>(bytes);
+      next[2] = behind<10>(bytes);
+      next[3] = behind<11>(bytes);
+      next[4] = behind<12>(bytes);
+    }
+    // A READ takes a PSN for each response, of 2^SHIFT bytes, at least one.
+    template <int SHIFT>
+    Psn behind(const Bits<32>& bytes) const {
+      const bool one_more = bool(bytes.template get<0, SHIFT>()) || !bool(bytes);
+      return Psn(psn.v + bytes.template shr<SHIFT>().template to<24>() + Bits<24>(one_more));
     }
   };
   RamForward<Row, kMaxQps> rows_;
@@ -120,14 +133,12 @@ struct QpState {
   static Row after(const Taken& packet, const Row& row, bool taken) {
     Row next = row;
     if (taken) {
-      next.expected = Psn(row.expected.v + Bits<24>(1) + last_response(packet.last_byte, row.pmtu));
+      for (uint64_t i = 0; i < kPmtus; i++)
+        if (row.pmtu == PmtuCode(i + 1)) next.expected = packet.next[i];
       if (bool(packet.takes_receive)) next.receives = row.receives - Receives(1);
     }
     next.silent = Bits<1>(!taken);
     return next;
-  }
-  static Bits<24> last_response(const Bits<32>& last_byte, const PmtuCode& pmtu) {
-    return last_byte.shr<7>().shr(pmtu).to<24>();
   }
 
   // Work requests may be there before the QP receives; those of a QP that is stopped are forgotten.
