@@ -8,7 +8,7 @@
 #include "sim/cli/commands.hpp"
 #include "sim/cli/run_report.hpp"
 #include "sim/config/resolve.hpp"
-#include "sim/workload/write_workload.hpp"
+#include "sim/workload/workload_report.hpp"
 
 namespace sim {
 
