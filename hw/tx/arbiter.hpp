@@ -5,8 +5,8 @@
 namespace hw {
 namespace tx {
 
-// They take turns while both wait, packet by packet: neither a peer that reads nor the requests of this host can silence
-// the other side. A response that finds the link idle goes first, because a peer's window waits for it.
+// They take turns while both wait, packet by packet: neither a peer that reads nor the requests of this host can
+// silence the other side. A response that finds the link idle goes first, because a peer's window waits for it.
 struct Arbiter {
   void step(hls::stream<TxPacket>& responses, hls::stream<TxPacket>& requests, hls::stream<TxPacket>& out) {
     if (out.full()) return;

@@ -19,6 +19,13 @@ inline void tame(hw::ListCommand& t) {
   t.count = t.count & hw::Bits<24>(7);
   t.packet.qpn = t.packet.qpn & hw::Qpn(3);
 }
+inline void tame(hw::RxAck& t) {
+  t.qpn = t.qpn & hw::Qpn(7);
+}
+inline void tame(hw::Response& t) {
+  t.qpn = t.qpn & hw::Qpn(7);
+  t.bytes = t.bytes & hw::Bits<32>(0x7ff);
+}
 inline void tame(hw::RxPacket& t) {
   static constexpr uint8_t kOpcodes[] = {0x06, 0x07, 0x08, 0x0a, 0x11, 0x11, 0x0c, 0xff};
   t.opcode = hw::Bits<8>(kOpcodes[t.opcode.u64() % 8]);
