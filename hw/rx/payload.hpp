@@ -7,37 +7,45 @@ namespace hw {
 namespace rx {
 
 // Payload and placements pair by order, and `body` says whether a packet has beats (rule 6). The DMA command leaves
-// together with the first beat of its data.
+// together with the first beat of its data; what completes and acknowledges leaves together with the last one, so that
+// nobody hears of data that the host has not been handed. A packet without payload tells at once.
 template <unsigned W>
 struct Payload {
-  Counter placed_packets, dropped_packets;  // each with and without payload
+  Counter placed_packets;   // with and without payload
+  Counter dropped_packets;  // payload thrown away, or refused; not an acknowledgement, which has none
   HW_COUNTERS(placed_packets, dropped_packets)
 
   void step(hls::stream<Beat<W>>& payload, hls::stream<Placement>& placements, hls::stream<DmaCommand>& command,
-            hls::stream<Beat<W>>& data) {
+            hls::stream<Beat<W>>& data, hls::stream<ReceiveCompletion>& completions, hls::stream<RxAck>& acks) {
     if (!bool(busy_)) {
       if (placements.empty()) return;
       begin(placements.read());
-      if (!bool(busy_)) return;
     }
-    const bool keep = bool(placement_.keep);
-    const bool start = keep && bool(first_);
-    if (payload.empty() || (keep && data.full()) || (start && command.full())) return;
-    const Beat<W>& x = payload.read();
-    if (start) command.write(command_of(placement_));
-    if (keep) data.write(x);
-    first_ = Bits<1>(0);
-    busy_ = ~x.last;
+    if (bool(placement_.completes) && completions.full()) return;
+    if (bool(placement_.acknowledges) && acks.full()) return;
+    if (bool(placement_.body)) {
+      const bool keep = bool(placement_.keep);
+      const bool start = keep && bool(first_);
+      if (payload.empty() || (keep && data.full()) || (start && command.full())) return;
+      const Beat<W>& x = payload.read();
+      if (start) command.write(command_of(placement_));
+      if (keep) data.write(x);
+      first_ = Bits<1>(0);
+      if (!bool(x.last)) return;
+    }
+    busy_ = Bits<1>(0);
+    if (bool(placement_.completes)) completions.write(placement_.completion);
+    if (bool(placement_.acknowledges)) acks.write(placement_.ack);
   }
 
  private:
   void begin(const Placement& p) {
     placement_ = p;
-    busy_ = p.body;
+    busy_ = Bits<1>(1);
     first_ = Bits<1>(1);
     if (bool(p.keep)) {
       placed_packets.inc();
-    } else {
+    } else if (bool(p.body) || !bool(p.acknowledges)) {
       dropped_packets.inc();
     }
   }
@@ -50,8 +58,8 @@ struct Payload {
     return c;
   }
 
-  Bits<1> busy_;         // beats of the current packet are to come
-  Bits<1> first_;        // its first one is
+  Bits<1> busy_;         // with the current packet
+  Bits<1> first_;        // its first beat is to come
   Placement placement_;  // of the current packet
 };
 

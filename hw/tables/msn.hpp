@@ -1,18 +1,20 @@
 // Owner of the message sequence number and of the place where the running message of a QP stands: decides what becomes
-// of each packet's payload and what the peer is told (IBTA 9.7.4, 9.7.5; docs/protocol.md D rows 3, 11, 21, 24 to 29).
+// of each request's payload, which READs are served and what the peer is told (IBTA 9.7.4, 9.7.5; docs/protocol.md D
+// rows 3, 11, 21, 22, 24 to 30, 32).
 //
-// Every token yields a Placement, dropped or not, since payloads and verdicts pair by order (rule 6). A packet that
-// breaks the rules of a message is refused with Invalid Request. A refused QP is dead: what comes later is dropped
-// without an answer, until control sets the row again.
+// Every token yields a verdict, dropped or not, since payloads and verdicts pair by order (rule 6); answers pass on to
+// the requester's table. A packet that breaks the rules of a message, or is one READ more than the QP may have under
+// way, is refused with Invalid Request. A refused QP is dead: what comes later is dropped without an answer, until
+// control sets the row again. After an RNR NAK the row stays as it is, for the packet comes again.
 //
-// A packet is taken in c and answered in c + 1, one a cycle, also of one QP. A row's numbers move on without waiting
+// A packet is taken in c and judged in c + 1, one a cycle, also of one QP. A row's numbers move on without waiting
 // for the verdict, which keeps the comparisons out of its recurrence: a refusal only sets `dead`, and the numbers of a
-// dead row mean nothing.
+// dead row mean nothing. The READs under way have rows of their own, so that `served` disturbs no message.
 #pragma once
 #include "../bus/counter.hpp"
 #include "../bus/ram.hpp"
-#include "../tokens.hpp"
 #include "intake.hpp"
+#include "message.hpp"
 
 namespace hw {
 namespace tables {
@@ -23,170 +25,201 @@ struct Msn {
   } params;
 
   Counter rx_write_requests;  // WRITE messages begun that the QP's rights and the opcode sequence allow
+  Counter rx_read_requests;   // READ requests of that kind, duplicates not counted
   Counter messages, packets;  // completed, accepted
   Counter invalid_request;    // NAKs of that kind given
   Counter dead_drops;         // packets for a QP that is dead
-  HW_COUNTERS(rx_write_requests, messages, packets, invalid_request, dead_drops)
+  HW_COUNTERS(rx_write_requests, rx_read_requests, messages, packets, invalid_request, dead_drops)
 
-  void step(hls::stream<RxChecked>& in, hls::stream<MsnControl>& control, hls::stream<Placement>& placement,
-            hls::stream<AckToSend>& ack) {
-    count();
+  void step(hls::stream<RxChecked>& in, hls::stream<MsnControl>& control, hls::stream<ReadServed>& served,
+            hls::stream<RxVerdict>& out, hls::stream<Response>& response) {
     if (bool(intake_.has_packet)) {
-      if (placement.full() || ack.full()) return;
-      answer(intake_.packet, rows_.data(), placement, ack);
+      if (out.full() || response.full()) return;
+      judge(intake_.packet, rows_.data(), reads_.data(), out, response);
     }
     if (bool(intake_.has_control)) configure(intake_.control);
-    intake_.take(in, control);
-    if (bool(intake_.has_packet)) rows_.request(row_of(intake_.packet.request.qpn));
+    if (bool(intake_.has_event)) release(intake_.event.qpn, reads_.data());
+    intake_.take(in, control, served);
+    if (bool(intake_.has_packet)) {
+      rows_.request(row_of(intake_.packet.packet.qpn));
+      reads_.request(row_of(intake_.packet.packet.qpn));
+    } else if (bool(intake_.has_event)) {
+      reads_.request(row_of(intake_.event.qpn));
+    }
   }
 
  private:
-  struct Message {
-    Bits<64> end;        // host address behind it
-    Bits<32> remaining;  // bytes of it still to come: the next one goes to end - remaining
-  };
   struct Row {
     Bits<24> msn;
     PmtuCode pmtu;
-    Message message;  // that is running, else of no meaning
-    Bits<1> in_message, dead;
+    Message message;  // that is running, else of no meaning; of a SEND: the work request that it fills
+    Bits<32> length;  // of the message as a whole
+    Bits<1> in_message, sends, dead;
   };
-  // A packet and what shows without its row. `adds_up`: its bytes to those of the message that it starts.
+  struct Reads {
+    Bits<5> under_way, allowed;
+  };
+  // A packet and what shows without its row.
   struct Taken : RxChecked {
-    Bits<1> starts{1}, ends, writes;
-    Bits<1> adds_up;
-    PmtuCode smallest_pmtu;  // that holds its payload
-    Bits<1> full;            // and is filled by it
+    Piece piece;
+    Bits<1> sends, reads;
+    Bits<1> completes;    // a receive work request, when it is accepted
+    Bits<32> length;      // of the message that starts
+    Bits<1> adds_up;      // the payload to that message
+    Bits<1> in_order;     // to be executed
+    Bits<1> executes;     // in order, or a READ once more
+    Bits<1> comes_again;  // refused for the moment only
 
     Taken() = default;
-    explicit Taken(const RxChecked& packet) : RxChecked(packet) {
-      starts = Bits<1>(wire::starts_message(request.opcode));
-      ends = Bits<1>(wire::ends_message(request.opcode));
-      writes = Bits<1>(wire::is_write(request.opcode));
-      adds_up = Bits<1>(Msn::adds_up(request.payload, request.dma_length, bool(ends)));
-      for (uint64_t code = 0; code < 5; code++)
-        if (pmtu_bytes(PmtuCode(code)).ult(request.payload)) smallest_pmtu = PmtuCode(code + 1);
-      full = Bits<1>(request.payload == pmtu_bytes(smallest_pmtu));
+    explicit Taken(const RxChecked& token) : RxChecked(token), piece(packet.opcode, packet.payload) {
+      sends = Bits<1>(wire::is_send(packet.opcode));
+      reads = Bits<1>(wire::is(packet.opcode, wire::kReadRequest));
+      completes = (sends & piece.ends) | Bits<1>(wire::has_immediate(packet.opcode));
+      length = bool(sends) ? room : packet.dma_length;
+      adds_up = bool(reads) ? Bits<1>(!bool(packet.payload)) : Msn::adds_up(*this, Share(packet.payload, length));
+      in_order = Bits<1>(sequence == Bits<2>(kInOrder));
+      executes = in_order | (reads & Bits<1>(sequence == Bits<2>(kDuplicate)));
+      comes_again = Bits<1>(nak.get<5, 3>() == Bits<3>(wire::aeth::kRnrNak >> 5));
     }
   };
   RamForward<Row, kMaxQps> rows_;
-  Intake<Taken, MsnControl, RxChecked> intake_;
+  RamForward<Reads, kMaxQps> reads_;
+  Intake<Taken, MsnControl, RxChecked, ReadServed> intake_;
 
-  struct Outcome {
-    Bits<1> answered, alive, shaped, starts, ends;
-    Bits<2> sequence;
-    Bits<8> nak;
-  } outcome_;
-
-  // A packet that ends its message must bring all that remains, one that does not must leave something.
-  static bool adds_up(const PacketBytes& bytes, const Bits<32>& remaining, bool ends) {
-    const bool large = bool(remaining.get<13, 19>());  // more than any packet brings
-    const PacketBytes small = remaining.get<0, 13>();
-    return ends ? !large && bytes == small : large || bytes.ult(small);
+  // A WRITE brings all that remains with its last packet and leaves something before; a SEND may leave room.
+  static Bits<1> adds_up(const Taken& t, const Share& share) {
+    if (bool(t.sends)) return share.part | share.all;
+    return bool(t.piece.ends) ? share.all : share.part;
   }
 
-  void answer(const Taken& packet, const Row& row, hls::stream<Placement>& placement, hls::stream<AckToSend>& ack) {
-    const RxRequest& request = packet.request;
-    const bool alive = !bool(row.dead);
-    const bool in_order = packet.sequence == Bits<2>(kInOrder);
-    const Row next = advanced(row, bool(packet.ends));
-    const bool shaped = well_shaped(packet, row);
-    const Bits<8> nak = bool(packet.nak) ? packet.nak : Bits<8>(shaped ? 0 : wire::aeth::kNakInvalidRequest);
-    const bool keep = alive && in_order && !bool(packet.nak) && shaped;
+  void judge(const Taken& t, const Row& row, const Reads& reads, hls::stream<RxVerdict>& out,
+             hls::stream<Response>& response) {
+    const bool place = !bool(t.reads) || reads.under_way.ult(reads.allowed);
+    const bool shaped = well_shaped(t, row) && place;
+    const bool keep = !bool(row.dead) && bool(t.in_order) && !bool(t.nak) && shaped;
+    Row next = advanced();
+    next.msn = row.msn + t.piece.ends.to<24>();
+    next.pmtu = row.pmtu;
+    next.dead = Bits<1>(!keep);
 
-    placement.write(placed(packet, row, keep));
-    const bool asked = bool(request.ack_request) || params.ack_every_packet != 0;
-    const bool answered = in_order ? bool(nak) || asked : packet.sequence != Bits<2>(kIgnore);
-    if (alive && answered) ack.write(acknowledgement(packet, row, next, nak));
-    if (in_order) {
-      Row written = next;
-      written.dead = Bits<1>(!keep);
-      rows_.write(row_of(request.qpn), written);
+    out.write(verdict(t, row, next, keep));
+    respond(t, row, next, shaped, place, response);
+    if (bool(t.in_order) && !bool(t.comes_again)) rows_.write(row_of(t.packet.qpn), next);
+    if (bool(t.executes & t.reads) && !bool(t.nak) && place) {
+      Reads more = reads;
+      more.under_way = reads.under_way + Bits<5>(1);
+      reads_.write(row_of(t.packet.qpn), more);
     }
-    outcome_.answered = Bits<1>(1);
-    outcome_.alive = Bits<1>(alive);
-    outcome_.shaped = Bits<1>(shaped);
-    outcome_.starts = packet.starts;
-    outcome_.ends = packet.ends;
-    outcome_.sequence = packet.sequence;
-    outcome_.nak = packet.nak;
+    count(t, !bool(row.dead), shaped);
   }
 
-  Row advanced(const Row& row, bool ends) {
-    Row next = row;
-    next.msn = row.msn + Bits<24>(ends);
-    next.message = message_behind();
-    next.in_message = Bits<1>(!ends);
+  // Where the message stands behind the packet. Control writes the same, so that it needs no choice of what to write;
+  // before any packet there is no row, which a Piece that starts does not ask for.
+  Row advanced() {
+    const Taken& t = intake_.packet;
+    const bool starts = bool(t.piece.starts);
+    const Message before = starts ? Message(t.address, t.length) : rows_.data().message;
+    Row next;
+    next.message.end = before.end;
+    next.message.remaining = before.remaining - t.packet.payload.to<32>();
+    next.length = starts ? t.length : rows_.data().length;
+    next.in_message = ~t.piece.ends;
+    next.sends = t.sends;
     return next;
   }
 
-  // Where the message stands behind the packet. The same for control, so that it needs no choice of what to write.
-  Message message_behind() {
-    const Taken& packet = intake_.packet;
-    const bool starts = bool(packet.starts);
-    const Bits<32> before = starts ? packet.request.dma_length : rows_.data().message.remaining;
-    Message next;
-    next.end = starts ? packet.address + packet.request.dma_length.to<64>() : rows_.data().message.end;
-    next.remaining = before - packet.request.payload.to<32>();
-    return next;
+  // Opcode sequence (row 26), payload against PMTU (24), payloads against the length of the message (25, 30).
+  static bool well_shaped(const Taken& t, const Row& row) {
+    const bool starts = bool(t.piece.starts);
+    const bool sequence = t.piece.starts != row.in_message && (starts || t.sends == row.sends);
+    const Bits<1> sum = starts ? t.adds_up : adds_up(t, Share(t.packet.payload, row.message.remaining));
+    return sequence && t.piece.suits(row.pmtu) && bool(sum);
   }
 
-  // Opcode sequence (row 26), payload against PMTU (24), payloads against the RETH's length (25).
-  static bool well_shaped(const Taken& packet, const Row& row) {
-    const bool starts = bool(packet.starts), ends = bool(packet.ends);
-    const bool sequence = bool(packet.writes) && packet.starts != row.in_message;
-    const bool size =
-        ends ? !row.pmtu.ult(packet.smallest_pmtu) : bool(packet.full) && row.pmtu == packet.smallest_pmtu;
-    const bool sum = starts ? bool(packet.adds_up) : adds_up(packet.request.payload, row.message.remaining, ends);
-    return sequence && size && sum;
+  static RxVerdict verdict(const Taken& t, const Row& row, const Row& next, bool keep) {
+    const RxTransport& packet = t.packet;
+    RxVerdict v;
+    v.answer = Bits<1>(wire::is_answer(packet.opcode) && !bool(packet.drop));
+    v.opcode = packet.opcode;
+    v.placement.keep = Bits<1>(keep);
+    v.placement.body = packet.body;
+    v.placement.address = bool(t.piece.starts) ? t.address : row.message.address();
+    v.placement.bytes = packet.payload;
+    v.placement.completes = Bits<1>(keep) & t.completes;
+    v.placement.completion = completion(t, next);
+    v.placement.ack.qpn = packet.qpn;
+    v.placement.ack.psn = packet.psn;
+    v.placement.ack.syndrome = packet.syndrome;
+    v.placement.ack.msn = packet.msn;
+    v.placement.ack.tag = packet.tag;
+    v.placement.tag = packet.tag;
+    return v;
   }
 
-  static Placement placed(const Taken& packet, const Row& row, bool keep) {
-    Placement p;
-    p.keep = Bits<1>(keep);
-    p.body = packet.request.body;
-    p.address = bool(packet.starts) ? packet.address : row.message.end - row.message.remaining.to<64>();
-    p.bytes = packet.request.payload;
-    p.tag = packet.request.tag;
-    return p;
+  static ReceiveCompletion completion(const Taken& t, const Row& next) {
+    ReceiveCompletion c;
+    c.qpn = t.packet.qpn;
+    c.index = t.receive;
+    c.bytes = next.length - next.message.remaining;  // a WRITE leaves nothing
+    c.immediate = t.packet.immediate;
+    c.has_immediate = Bits<1>(wire::has_immediate(t.packet.opcode));
+    c.is_write = ~t.sends;
+    c.solicited = t.packet.solicited;
+    return c;
   }
 
-  // A duplicate is acknowledged with the PSN completed last, not with its own (D.2 row 3).
-  static AckToSend acknowledgement(const RxChecked& packet, const Row& row, const Row& next, const Bits<8>& nak) {
-    const bool in_order = packet.sequence == Bits<2>(kInOrder), gap = packet.sequence == Bits<2>(kGap);
-    AckToSend a;
-    a.qpn = packet.request.qpn;
-    a.psn = in_order ? packet.request.psn : gap ? packet.expected : packet.expected.previous();
-    a.syndrome = gap ? Bits<8>(wire::aeth::kNakSequence) : in_order && bool(nak) ? nak : Bits<8>(wire::aeth::kAck);
-    a.msn = in_order && !bool(nak) ? next.msn : row.msn;
-    a.tag = packet.request.tag;
-    return a;
+  // A duplicate is acknowledged with the PSN completed last, not with its own; a READ is served again with its own (D.2
+  // row 3), or not at all when there is no place for it.
+  void respond(const Taken& t, const Row& row, const Row& next, bool shaped, bool place,
+               hls::stream<Response>& response) {
+    const bool in_order = bool(t.in_order), executes = bool(t.executes), gap = t.sequence == Bits<2>(kGap);
+    const Bits<8> refusal =
+        bool(t.nak) ? t.nak : Bits<8>(in_order && !shaped ? uint64_t(wire::aeth::kNakInvalidRequest) : 0);
+    const bool refused = executes && bool(refusal);
+    const bool asked = bool(t.packet.ack_request) || params.ack_every_packet != 0;
+    const bool silent = executes && !refused && (bool(t.reads) ? !place : !asked);
+    if (bool(row.dead) || t.sequence == Bits<2>(kIgnore) || silent) return;
+    Response r;
+    r.read = Bits<1>(executes && !refused) & t.reads;
+    r.qpn = t.packet.qpn;
+    r.psn = executes ? t.packet.psn : gap ? t.expected : t.expected.previous();
+    r.syndrome = refused ? refusal : Bits<8>(gap ? wire::aeth::kNakSequence : wire::aeth::kAck);
+    r.msn = in_order && !refused ? next.msn : row.msn;
+    r.pmtu = row.pmtu;
+    r.address = t.address;
+    r.bytes = t.packet.dma_length;
+    r.tag = t.packet.tag;
+    response.write(r);
   }
 
-  // Counts what the last step decided, which keeps the counters out of its path.
-  void count() {
-    const Outcome o = outcome_;
-    outcome_.answered = Bits<1>(0);
-    if (!bool(o.answered)) return;
-    if (!bool(o.alive)) {
-      if (o.sequence != Bits<2>(kIgnore)) dead_drops.inc();
-      return;
-    }
-    if (o.sequence != Bits<2>(kInOrder)) return;
-    const bool refused = bool(o.nak) ? o.nak == Bits<8>(wire::aeth::kNakInvalidRequest) : !bool(o.shaped);
-    if (refused) invalid_request.inc();
-    if (!refused && bool(o.starts)) rx_write_requests.inc();
-    if (bool(o.nak) || !bool(o.shaped)) return;
-    packets.inc();
-    if (bool(o.ends)) messages.inc();
+  void count(const Taken& t, bool alive, bool shaped) {
+    if (!alive && t.sequence != Bits<2>(kIgnore)) dead_drops.inc();
+    if (!alive || !bool(t.in_order) || bool(t.comes_again)) return;
+    const bool good = !bool(t.nak) && shaped;
+    const bool invalid = bool(t.nak) ? t.nak == Bits<8>(wire::aeth::kNakInvalidRequest) : !shaped;
+    if (invalid) invalid_request.inc();
+    if (!invalid && bool(t.reads)) rx_read_requests.inc();
+    if (!invalid && wire::is_write(t.packet.opcode) && bool(t.piece.starts)) rx_write_requests.inc();
+    if (good) packets.inc();
+    if (good && bool(t.piece.ends)) messages.inc();
   }
 
   void configure(const MsnControl& c) {
-    Row row;
+    Row row = advanced();
     row.msn = c.msn;
     row.pmtu = c.pmtu;
-    row.message = message_behind();
+    row.in_message = Bits<1>(0);
     rows_.write(row_of(c.qpn), row);
+    Reads none;
+    none.allowed = c.max_reads;
+    reads_.write(row_of(c.qpn), none);
+  }
+
+  // What an earlier life of the QP has left to be served does not make the count negative.
+  void release(const Qpn& qpn, const Reads& reads) {
+    Reads less = reads;
+    if (bool(reads.under_way)) less.under_way = reads.under_way - Bits<5>(1);
+    reads_.write(row_of(qpn), less);
   }
 };
 

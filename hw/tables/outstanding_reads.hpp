@@ -1,0 +1,170 @@
+// Owner of the READ requests that a QP has under way: judges each answer of the peer against the response that is due
+// next (IBTA 9.7.5.1.3, 9.7.5.2.3; docs/protocol.md D rows 4, 5, 7, 8, 26), and says where a response goes.
+//
+// A response in order, of the right opcode and length, is placed and becomes an ACK of its PSN. One that lies ahead,
+// and an acknowledgement that would cover the response that is due, is an implied NAK: it becomes a sequence NAK of the
+// PSN due, once until a response brings progress. Other acknowledgements pass, other responses are dropped. Requests
+// pass with the verdict that they have.
+//
+// A packet is taken in c and judged in c + 1, one a cycle, also of one QP. The READ to be answered next stands in the
+// row, those behind it in a ring: the response that ends a READ takes one cycle more when another one is under way,
+// which moves up meanwhile. A new READ and control take one cycle each.
+#pragma once
+#include "../bus/counter.hpp"
+#include "../bus/ram.hpp"
+#include "intake.hpp"
+#include "message.hpp"
+
+namespace hw {
+namespace tables {
+
+struct OutstandingReads {
+  Counter rx_read_responses;     // placed
+  Counter implied_nak_seq_err;   // implied NAKs told
+  Counter bad_responses;         // of the PSN due, but of a wrong opcode or length
+  Counter unexpected_responses;  // no READ under way, or behind the PSN due
+  HW_COUNTERS(rx_read_responses, implied_nak_seq_err, bad_responses, unexpected_responses)
+
+  // At most kMaxReads READs of a QP are under way: who issues them sees to it.
+  void step(hls::stream<RxVerdict>& in, hls::stream<ReadIssued>& issued, hls::stream<OutstandingReadsControl>& control,
+            hls::stream<Placement>& out, hls::stream<ReadAnswered>& answered) {
+    if (bool(moves_up_)) {
+      move_up(rows_.data());
+    } else if (bool(intake_.has_packet)) {
+      if (out.full() || answered.full()) return;
+      judge(intake_.packet, rows_.data(), out, answered);
+      if (bool(moves_up_)) return;
+    }
+    if (bool(intake_.has_event)) append(intake_.event, rows_.data());
+    if (bool(intake_.has_control)) configure(intake_.control);
+    intake_.take(in, control, issued);
+    if (bool(intake_.has_packet)) rows_.request(row_of(intake_.packet.placement.ack.qpn));
+    if (bool(intake_.has_event)) rows_.request(row_of(intake_.event.qpn));
+  }
+
+ private:
+  // A READ request: the PSN of its next response, and where that goes.
+  struct Read {
+    Psn psn;
+    Message message;
+  };
+  struct Row {
+    PmtuCode pmtu;
+    Bits<clog2(kMaxReads) + 1> count;  // of READs under way
+    ReadSlot first;                    // slot of the first one
+    Read due;                          // that one
+    Bits<1> begun;                     // a response to it was placed
+    Bits<1> told;                      // an implied NAK is given, and there was no progress since
+  };
+  // A verdict and what shows without its row.
+  struct Taken : RxVerdict {
+    Piece piece;
+    Bits<1> response;
+    Bits<1> covers;  // an ACK, which acknowledges its own PSN too; a NAK does not
+
+    Taken() = default;
+    explicit Taken(const RxVerdict& token) : RxVerdict(token), piece(opcode, placement.bytes) {
+      response = Bits<1>(wire::is_read_response(opcode));
+      covers = ~response & Bits<1>(!bool(placement.ack.syndrome.get<5, 3>()));
+    }
+  };
+  RamForward<Row, kMaxQps> rows_;
+  Ram<Read, kMaxQps * kMaxReads> ring_;
+  Intake<Taken, OutstandingReadsControl, RxVerdict, ReadIssued> intake_;
+  Bits<1> moves_up_;  // the READ at the head of the QP's ring, into its row
+
+  void judge(const Taken& t, const Row& row, hls::stream<Placement>& out, hls::stream<ReadAnswered>& answered) {
+    const bool under_way = bool(t.answer) && bool(row.count);
+    const bool at = t.placement.ack.psn == row.due.psn;
+    const bool behind = t.placement.ack.psn.before(row.due.psn);
+    const bool due = under_way && at && bool(t.response);
+    const bool skips = under_way && !behind && (!at || bool(t.covers));
+    const bool accepted = due && well_shaped(t, row);
+    const bool implied = skips && !bool(row.told);
+    const bool passes = bool(t.answer) && !bool(t.response) && !skips;
+
+    out.write(placed(t, row, accepted, implied, passes));
+    if (accepted || implied) rows_.write(row_of(t.placement.ack.qpn), after(t, row, at && bool(t.response)));
+    if (accepted && bool(t.piece.ends)) finish(t.placement.ack.qpn, row, answered);
+
+    if (accepted) rx_read_responses.inc();
+    if (implied) implied_nak_seq_err.inc();
+    if (due && !accepted) bad_responses.inc();
+    if (bool(t.answer & t.response) && !due && !skips) unexpected_responses.inc();
+  }
+
+  // A retry may ask for the tail of a READ alone, whose responses begin with First or go on with Middle (row 5).
+  static bool well_shaped(const Taken& t, const Row& row) {
+    const Share share(t.placement.bytes, row.due.message.remaining);
+    const bool sum = bool(bool(t.piece.ends) ? share.all : share.part);
+    return bool(t.piece.starts | row.begun) && t.piece.suits(row.pmtu) && sum;
+  }
+
+  static Placement placed(const Taken& t, const Row& row, bool accepted, bool implied, bool passes) {
+    Placement p = t.placement;
+    if (!bool(t.answer)) return p;
+    p.keep = Bits<1>(accepted);
+    p.address = row.due.message.address();
+    p.acknowledges = Bits<1>(accepted || implied || passes);
+    if (accepted) p.ack.syndrome = Bits<8>(wire::aeth::kAck);
+    if (implied) {
+      p.ack.psn = row.due.psn;
+      p.ack.syndrome = Bits<8>(wire::aeth::kNakSequence);
+    }
+    return p;
+  }
+
+  // The row behind the response that is due, or else behind an implied NAK.
+  static Row after(const Taken& t, const Row& row, bool progress) {
+    Row next = row;
+    next.told = Bits<1>(!progress);
+    if (!progress) return next;
+    next.due.psn = row.due.psn.next();
+    next.due.message.remaining = row.due.message.remaining - t.placement.bytes.to<32>();
+    next.begun = Bits<1>(1);
+    next.count = row.count - t.piece.ends.to<clog2(kMaxReads) + 1>();
+    next.first = row.first + t.piece.ends.to<clog2(kMaxReads)>();
+    return next;
+  }
+
+  void finish(const Qpn& qpn, const Row& row, hls::stream<ReadAnswered>& answered) {
+    ReadAnswered a;
+    a.qpn = qpn;
+    answered.write(a);
+    ring_.request(row_of(row_of(qpn), row.first + ReadSlot(1)));
+    moves_up_ = Bits<1>(row.count != Bits<clog2(kMaxReads) + 1>(1));
+  }
+
+  void move_up(const Row& row) {
+    Row next = row;
+    next.due = ring_.data();
+    next.begun = Bits<1>(0);
+    rows_.write(row_of(intake_.packet.placement.ack.qpn), next);
+    moves_up_ = Bits<1>(0);
+    intake_.has_packet = Bits<1>(0);  // it has been judged
+  }
+
+  void append(const ReadIssued& issued, const Row& row) {
+    Read read;
+    read.psn = issued.psn;
+    read.message = Message(issued.local_address, issued.bytes);
+    ring_.write(row_of(row_of(issued.qpn), row.first + row.count.to<clog2(kMaxReads)>()), read);
+    Row next = row;
+    next.count = row.count + Bits<clog2(kMaxReads) + 1>(1);
+    if (!bool(row.count)) {
+      next.due = read;
+      next.begun = Bits<1>(0);
+      next.told = Bits<1>(0);
+    }
+    rows_.write(row_of(issued.qpn), next);
+  }
+
+  void configure(const OutstandingReadsControl& c) {
+    Row row;
+    row.pmtu = c.pmtu;
+    rows_.write(row_of(c.qpn), row);
+  }
+};
+
+}  // namespace tables
+}  // namespace hw
