@@ -43,11 +43,13 @@ class TableSetter {
     msn.qpn = hw::Qpn(flow.our_qpn);
     msn.msn = hw::Bits<24>(flow.starting_msn);
     msn.pmtu = pmtu_code(flow.path_mtu);
+    msn.max_reads = hw::Bits<5>(hw::kMaxReads);
     device_.set_row(msn);
     hw::QpStateControl state;
     state.qpn = hw::Qpn(flow.our_qpn);
     state.expected = hw::Psn(flow.first_psn);
-    state.receive = state.remote_write = hw::Bits<1>(1);
+    state.pmtu = pmtu_code(flow.path_mtu);
+    state.receive = state.remote_write = state.remote_read = hw::Bits<1>(1);
     device_.set_row(state);
   }
 
@@ -60,7 +62,7 @@ class TableSetter {
       region.rkey = hw::Bits<32>(r.remote_key);
       region.va = region.address = hw::Bits<64>(span.first);
       region.length = hw::Bits<64>(span.second - span.first);
-      region.valid = region.remote_write = hw::Bits<1>(1);
+      region.valid = region.remote_write = region.remote_read = hw::Bits<1>(1);
       device_.set_row(region);
     }
   }
