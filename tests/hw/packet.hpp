@@ -11,6 +11,24 @@ namespace test {
 
 enum : uint8_t { kFirst = 0x06, kMiddle = 0x07, kLast = 0x08, kOnly = 0x0a, kAck = 0x11 };
 
+// Which headers an opcode has behind the BTH (IBTA table 38).
+inline bool has_reth(uint8_t opcode) {
+  return opcode == 0x06 || opcode == 0x0a || opcode == 0x0b || opcode == 0x0c;
+}
+inline bool has_aeth(uint8_t opcode) {
+  return opcode == 0x0d || opcode == 0x0f || opcode == 0x10 || opcode == 0x11;
+}
+inline bool has_immediate(uint8_t opcode) {
+  return opcode == 0x03 || opcode == 0x05 || opcode == 0x09 || opcode == 0x0b;
+}
+inline unsigned extended_bytes(uint8_t opcode) {
+  return has_reth(opcode) * 16u + has_aeth(opcode) * 4u + has_immediate(opcode) * 4u;
+}
+// READ requests and acknowledgements have none.
+inline bool may_have_payload(uint8_t opcode) {
+  return opcode != 0x0c && opcode != 0x11;
+}
+
 struct Packet {
   uint64_t destination_mac = 0x021122334455, source_mac = 0x0abbccddeef1;
   uint32_t source_ip = 0x0a010203, destination_ip = 0xc0a8c809;
@@ -22,14 +40,15 @@ struct Packet {
   uint16_t partition_key = 0xffff;
   uint32_t qpn = 0x11, psn = 0;
   uint64_t va = 0;
-  uint32_t rkey = 0, dma_length = 0;
+  uint32_t rkey = 0, dma_length = 0, immediate = 0;
   uint8_t syndrome = 0x1f;
   uint32_t msn = 0;
   Bytes payload;
 
-  bool has_reth() const { return opcode == kFirst || opcode == kOnly; }
-  bool has_aeth() const { return opcode == kAck; }
-  size_t header_bytes() const { return 54 + (has_reth() ? 16 : has_aeth() ? 4 : 0); }
+  bool has_reth() const { return test::has_reth(opcode); }
+  bool has_aeth() const { return test::has_aeth(opcode); }
+  bool has_immediate() const { return test::has_immediate(opcode); }
+  size_t header_bytes() const { return 54 + extended_bytes(opcode); }
   size_t pad() const { return (4 - payload.size() % 4) % 4; }
 
   // The frame up to the pad: it lacks its ICRC, which the lengths count already.
@@ -65,6 +84,7 @@ struct Packet {
       f[54] = syndrome;
       RoceFrame::put(f, 55, 3, msn);
     }
+    if (has_immediate()) RoceFrame::put(f, header_bytes() - 4, 4, immediate);
     std::copy(payload.begin(), payload.end(), f.begin() + long(header_bytes()));
     return f;
   }
@@ -94,6 +114,7 @@ struct Packet {
     r.packet.remote_address = hw::Bits<64>(va);
     r.packet.rkey = hw::Bits<32>(rkey);
     r.packet.dma_length = hw::Bits<32>(dma_length);
+    r.packet.immediate = hw::Bits<32>(immediate);
     r.packet.syndrome = hw::Bits<8>(syndrome);
     r.packet.msn = hw::Bits<24>(msn);
     r.packet.payload = hw::PacketBytes(payload.size());
@@ -123,6 +144,7 @@ struct Packet {
       p.rkey = uint32_t(random());
       p.dma_length = uint32_t(random());
     }
+    p.immediate = p.has_immediate() ? uint32_t(random()) : 0;
     p.syndrome = p.has_aeth() ? uint8_t(random()) : 0;
     p.msn = p.has_aeth() ? uint32_t(random() & 0xffffff) : 0;
     p.payload.resize(payload);
@@ -133,17 +155,16 @@ struct Packet {
 
 // Any kind of packet, any size, small ones and the borders of beats more often than others.
 inline Packet any_packet(std::mt19937_64& random) {
-  static const uint8_t opcodes[] = {kFirst, kMiddle, kLast, kOnly, kAck};
-  const uint8_t opcode = opcodes[random() % 5];
+  const uint8_t opcode = uint8_t(random() % (kAck + 1));
   const size_t near_border = random() % 5 * 64 + random() % 16;
   const size_t sizes[] = {random() % 20, near_border, random() % 4097, 64};
-  return Packet::random(random, opcode, opcode == kAck ? 0 : sizes[random() % 4]);
+  return Packet::random(random, opcode, may_have_payload(opcode) ? sizes[random() % 4] : 0);
 }
 
 // What rx/header_split makes of the headers of a frame.
 inline hw::RxHeader rx_header(const Bytes& frame, size_t payload = 0) {
   hw::RxHeader h;
-  memcpy(h.bytes.w, frame.data(), std::min<size_t>(frame.size(), 70));
+  memcpy(h.bytes.w, frame.data(), std::min<size_t>(frame.size(), 74));
   h.payload = hw::PacketBytes(payload);
   h.body = hw::Bits<1>(payload != 0);
   return h;

@@ -34,7 +34,7 @@ TEST(RxBth, ReadsEveryField) {
       EXPECT_EQ(bool(out[i].body), !p.payload.empty());
       EXPECT_EQ(out[i].drop.u64(), hw::kKeep);
       EXPECT_EQ(out[i].tag.id, i);
-      EXPECT_EQ(memcmp(out[i].ext.w, reinterpret_cast<const uint8_t*>(headers[i].bytes.w) + 54, 16), 0);
+      EXPECT_EQ(memcmp(out[i].ext.w, reinterpret_cast<const uint8_t*>(headers[i].bytes.w) + 54, 20), 0);
     }
     EXPECT_EQ(stage.packets.v.u64(), packets.size());
     EXPECT_EQ(stage.transport_errors.v.u64() + stage.pkey_errors.v.u64() + stage.cnps.v.u64(), 0u);
@@ -89,6 +89,15 @@ TEST(RxBth, ReservedBitsAreIgnored) {
   const RxPacket out = test::one_through<RxPacket>(stage, test::rx_header(frame));
   EXPECT_EQ(out.drop.u64(), hw::kKeep);
   EXPECT_FALSE(bool(out.ack_request));
+}
+
+TEST(RxBth, TheSolicitedEventBitStandsInFrontOfMigReqAndPad) {
+  hw::rx::Bth stage;
+  test::Bytes frame = Packet().frame();
+  frame[43] = 0x70;
+  EXPECT_FALSE(bool(test::one_through<RxPacket>(stage, test::rx_header(frame)).solicited));
+  frame[43] = 0x80;
+  EXPECT_TRUE(bool(test::one_through<RxPacket>(stage, test::rx_header(frame)).solicited));
 }
 
 TEST(RxBth, AnEarlierVerdictStaysAndIsNotCounted) {
