@@ -14,6 +14,7 @@
 #include "../tables/connection.hpp"
 #include "../tables/memory_region.hpp"
 #include "../tables/msn.hpp"
+#include "../tables/outstanding_reads.hpp"
 #include "../tables/qp_state.hpp"
 #include "../tables/retransmit.hpp"
 #include "../tables/timer.hpp"
