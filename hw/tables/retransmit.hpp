@@ -52,10 +52,12 @@ struct Retransmit {
   }
 
 #if !defined(HW_LOWER) && !defined(__SYNTHESIS__)
-  // A send waits for a stream, except when it waits for an entry or goes on; anything else may wait for the walker.
+  // A send waits for a stream, except when it waits for an entry, goes on, or waited for a replay that ended with a PSN
+  // passed over; anything else may wait for the walker.
   Cycles quiet() const {
-    const bool send = command_.op == Bits<3>(kListSend) && high_water_ != HighWater(kListEntries);
-    const bool busy = bool(walking_) || bool(continues_) || (bool(have_) && !send);
+    const bool for_stream =
+        command_.op == Bits<3>(kListSend) && high_water_ != HighWater(kListEntries) && !bool(asked_);
+    const bool busy = bool(walking_) || bool(continues_) || (bool(have_) && !for_stream);
     return busy || (!bool(spare_) && free_in_ != free_out_) ? 0 : kForever;
   }
   void skip(Cycles) {}
@@ -86,6 +88,21 @@ struct Retransmit {
     EntryRow entry;
     Bits<1> last, continuation;
     Bits<16> index;
+  };
+  // PSNs that a walk has to go, and whether they are one or none, to have it early in the cycle.
+  struct Left {
+    Count psns;
+    Bits<1> one, none;
+    void start(const Count& n) {
+      psns = n;
+      one = Bits<1>(n == Count(1));
+      none = Bits<1>(0);
+    }
+    void step() {
+      none = one;
+      one = Bits<1>(psns == Count(2));
+      psns = psns - Count(1);
+    }
   };
   // A packet without what the list knows already: QP and PSN.
   struct Entry {
@@ -180,7 +197,7 @@ struct Retransmit {
     walk_op_ = command_.op;
     walk_qpn_ = command_.packet.qpn;
     walk_psn_ = command_.packet.psn;
-    walk_left_ = command_.count.to<clog2(kListEntries) + 1>();
+    left_.start(command_.count.to<clog2(kListEntries) + 1>());
     walk_status_ = command_.op == Bits<3>(kListAbort) ? command_.status : head.status;
     cursor_ = head.entry;
     link_.request(head.entry);
@@ -198,7 +215,7 @@ struct Retransmit {
       if (walk_status_ != Bits<4>(kSuccess)) walk_status_ = Bits<4>(kFlushed);
     }
     cursor_ = link.entry;
-    if (walk_left_ != Count(1)) {
+    if (!bool(left_.one)) {
       link_.request(link.entry);
     } else {
       Head head;
@@ -208,7 +225,7 @@ struct Retransmit {
       head_.write(row_of(walk_qpn_), head);
       walking_ = Bits<1>(0);
     }
-    walk_left_ = walk_left_ - Count(1);
+    left_.step();
   }
 
   // Fetches one entry a cycle and sends the one fetched before, unless the request sent last asks for it too.
@@ -219,7 +236,7 @@ struct Retransmit {
       retransmitted.inc();
     }
     if (bool(fetched_)) walk_psn_ = walk_psn_.next();
-    const bool more = walk_left_ != Count(0), first = !bool(fetched_);
+    const bool more = !bool(left_.none), first = !bool(fetched_);
     fetched_ = Bits<1>(more);
     walking_ = Bits<1>(more);
     if (!more) return;
@@ -227,7 +244,7 @@ struct Retransmit {
     entry_.request(link.entry);
     link_.request(link.entry);
     asked_ = Bits<1>(!first && bool(link.continuation));
-    walk_left_ = walk_left_ - Count(1);
+    left_.step();
   }
 
   static Entry entry_of(const TxPacket& p) {
@@ -255,7 +272,7 @@ struct Retransmit {
     p.opcode = e.opcode;
     p.qpn = walk_qpn_;
     p.psn = walk_psn_;
-    p.ack_request = e.ack_request | Bits<1>(walk_left_ == Count(0));
+    p.ack_request = e.ack_request | left_.none;
     p.solicited = e.solicited;
     p.local_address = e.local_address;
     p.remote_address = e.remote_address;
@@ -297,7 +314,7 @@ struct Retransmit {
   Bits<3> walk_op_;
   Qpn walk_qpn_;
   Psn walk_psn_;
-  Count walk_left_;
+  Left left_;
   Bits<4> walk_status_;
   EntryRow cursor_;  // the head while a release walks
 };

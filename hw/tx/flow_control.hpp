@@ -90,13 +90,16 @@ struct FlowControl {
   struct Distance {
     Bits<13> low;  // bit 12: borrow
     Bits<12> high;
+    Bits<1> same, same_high;
     void start(const Psn& a, const Psn& b) {
       low = a.v.get<0, 12>().to<13>() - b.v.get<0, 12>().to<13>();
       high = a.v.get<12, 12>() - b.v.get<12, 12>();
+      same = Bits<1>(a == b);
+      same_high = Bits<1>(a.v.get<12, 12>() == b.v.get<12, 12>());
     }
-    bool is_zero() const { return !bool(low) && !bool(high); }
+    bool is_zero() const { return bool(same); }
+    bool is_negative() const { return bool(high.get<11, 1>() | (same_high & low.get<12, 1>())); }
     Bits<24> value() const { return cat(high - low.get<12, 1>().to<12>(), low.get<0, 12>()); }
-    bool is_negative() const { return bool(value().get<23, 1>()); }
   };
   // What a job does.
   struct Work {
@@ -163,13 +166,13 @@ struct FlowControl {
     names_oldest_ = Bits<1>(in_window);
     progressed_ = Bits<1>(!none);
     if (!in_window) return ghost_acks.inc();
+    row.oldest = job_.covered;  // as it was, like what follows, where nothing is covered
+    row.in_flight = to_count(left_.value());
+    row.some = Bits<1>(some_left);
     if (none) return;
     command(work, kListRelease, to_count(covered_.value()));
     work.to_credits = true;
     work.timer = Bits<2>(some_left ? kTimerStart : kTimerStop);
-    row.oldest = job_.covered;
-    row.in_flight = to_count(left_.value());
-    row.some = Bits<1>(some_left);
     row.retries = row.retry_count;
   }
 
