@@ -15,9 +15,25 @@ void tame(T&) {}
 inline void tame(hw::Wqe& t) {
   t.length = t.length & hw::Bits<32>(0x3fff);
 }
+inline void tame(hw::TxPacket& t) {
+  static constexpr uint8_t kOpcodes[] = {0x00, 0x04, 0x06, 0x08, 0x0a, 0x0c, 0x0c, 0x0c};
+  t.opcode = hw::Bits<8>(kOpcodes[t.opcode.u64() % 8]);
+  t.qpn = t.qpn & hw::Qpn(3);
+  t.psns = (t.psns & hw::Bits<5>(3)) + hw::Bits<5>(1);
+}
 inline void tame(hw::ListCommand& t) {
+  tame(t.packet);
   t.count = t.count & hw::Bits<24>(7);
-  t.packet.qpn = t.packet.qpn & hw::Qpn(3);
+}
+inline void tame(hw::RxAck& t) {
+  static constexpr uint8_t kSyndromes[] = {0x1f, 0x1f, 0x1f, 0x00, 0x20, 0x60, 0x61, 0x7f};
+  t.syndrome = hw::Bits<8>(kSyndromes[t.syndrome.u64() % 8]);
+  t.qpn = t.qpn & hw::Qpn(3);
+  t.psn = hw::Psn(t.psn.v & hw::Bits<24>(31));
+}
+inline void tame(hw::FlowControlControl& t) {
+  t.qpn = t.qpn & hw::Qpn(3);
+  t.psn = hw::Psn(t.psn.v & hw::Bits<24>(3));
 }
 inline void tame(hw::RxAck& t) {
   t.qpn = t.qpn & hw::Qpn(7);
