@@ -119,7 +119,7 @@ TEST(Verbs, ErrorsNameObjectValueAndWhatIsAllowed) {
   EXPECT_EQ(error_of([&] { device.query_qp(18); }), "qp 18: allowed are the numbers that create_qp gave");
 }
 
-TEST(Verbs, PostNeedsRtsAndAWrite) {
+TEST(Verbs, PostNeedsRtsAndALength) {
   test::Bench bench;
   Device device(params(0));
   const uint32_t qpn = device.create_qp(device.create_cq());
@@ -128,9 +128,124 @@ TEST(Verbs, PostNeedsRtsAndAWrite) {
   EXPECT_EQ(device.post_send(qpn, write_of(1)), 0);
   EXPECT_EQ(device.post_send(qpn, write_of(1, 1u << 31)), 0);
   EXPECT_EQ(device.post_send(qpn, write_of(1, (1u << 31) + 1)), EINVAL);
-  SendWr other = write_of(1);
-  other.opcode = 4;
-  EXPECT_EQ(device.post_send(qpn, other), EINVAL);
+}
+
+// Without responder resources at the peer no READ may be posted.
+TEST(Verbs, AReadNeedsResources) {
+  for (unsigned reads : {0u, 1u}) {
+    test::Bench bench;
+    Device device(params(0));
+    const uint32_t qpn = device.create_qp(device.create_cq());
+    for (auto state : {models::IBV_QPS_INIT, models::IBV_QPS_RTR, models::IBV_QPS_RTS}) {
+      QpAttr attr = to(state);
+      attr.max_rd_atomic = reads;
+      device.modify_qp(qpn, attr);
+    }
+    SendWr wr = write_of(1);
+    wr.opcode = models::IBV_WR_RDMA_READ;
+    EXPECT_EQ(device.post_send(qpn, wr), reads == 0 ? EINVAL : 0);
+  }
+}
+
+hw::ReceiveCompletion received(uint32_t qpn, uint64_t index, uint64_t bytes) {
+  hw::ReceiveCompletion c;
+  c.qpn = hw::Qpn(qpn);
+  c.index = hw::Bits<16>(index);
+  c.bytes = hw::Bits<32>(bytes);
+  return c;
+}
+
+// Receives posted before the QP receives go to the NIC behind the rows of RTR; places are held until the poll.
+TEST(Verbs, ReceivesWaitForRtrAndAreBounded) {
+  test::Bench bench;
+  Device device(params(0));
+  const Cq cq = device.create_cq();
+  const uint32_t qpn = device.create_qp(cq, 4, 2);
+  models::RecvWr wr;
+  wr.length = 100;
+  EXPECT_EQ(device.post_recv(qpn, wr), EINVAL);
+  device.modify_qp(qpn, to(models::IBV_QPS_INIT));
+  wr.wr_id = 5;
+  EXPECT_EQ(device.post_recv(qpn, wr), 0);
+  EXPECT_EQ(device.next_order(), hw::kForever);
+  device.modify_qp(qpn, to(models::IBV_QPS_RTR));
+  bool rows = false;
+  size_t wqes = 0;
+  for (; device.next_order() != hw::kForever; device.order_taken()) {
+    rows |= std::holds_alternative<hw::QpStateControl>(device.order().what);
+    if (!std::holds_alternative<hw::ReceiveWqe>(device.order().what)) continue;
+    EXPECT_TRUE(rows);
+    wqes++;
+  }
+  EXPECT_EQ(wqes, 1u);
+  EXPECT_EQ(device.post_recv(qpn, wr), 0);
+  EXPECT_EQ(device.post_recv(qpn, wr), ENOMEM);
+  hw::ReceiveCompletion c = received(qpn, 0, 77);
+  c.has_immediate = hw::Bits<1>(1);
+  c.immediate = hw::Bits<32>(0x12345678);
+  device.complete(c);
+  hw::world().now = 1;
+  EXPECT_EQ(device.post_recv(qpn, wr), ENOMEM);
+  WorkCompletion wc;
+  ASSERT_EQ(device.poll_cq(cq, 1, &wc), 1);
+  EXPECT_EQ(device.post_recv(qpn, wr), 0);
+  EXPECT_EQ(wc.wr_id, 5u);
+  EXPECT_EQ(wc.opcode, models::IBV_WC_RECV);
+  EXPECT_EQ(wc.byte_len, 77u);
+  EXPECT_EQ(wc.wc_flags, unsigned(models::IBV_WC_WITH_IMM));
+  EXPECT_EQ(wc.imm_data, 0x12345678u);
+}
+
+TEST(Verbs, AnErrorFlushesTheReceives) {
+  test::Bench bench;
+  Device device(params(0));
+  const Cq cq = device.create_cq();
+  const uint32_t qpn = device.create_qp(cq, 4, 4);
+  connect(device, qpn);
+  models::RecvWr wr;
+  for (wr.wr_id = 0; wr.wr_id < 3; wr.wr_id++) device.post_recv(qpn, wr);
+  device.complete(received(qpn, 0, 0));
+  hw::world().now = 1;
+  device.modify_qp(qpn, to(models::IBV_QPS_ERR));
+  device.complete(received(qpn, 1, 0));  // was on its way: its work request is flushed already
+  EXPECT_EQ(device.post_recv(qpn, wr), 0);
+  hw::world().now = 2;
+  WorkCompletion wc[8];
+  ASSERT_EQ(device.poll_cq(cq, 8, wc), 4);
+  for (uint64_t i = 0; i < 4; i++) {
+    EXPECT_EQ(wc[i].wr_id, i);
+    EXPECT_EQ(wc[i].status, i == 0 ? models::IBV_WC_SUCCESS : models::IBV_WC_WR_FLUSH_ERR);
+  }
+}
+
+TEST(Verbs, AReceiveCompletionOfNothingIsAnError) {
+  test::Bench bench;
+  Device device(params(0));
+  const Cq cq = device.create_cq();
+  const uint32_t qpn = device.create_qp(cq);
+  connect(device, qpn);
+  device.complete(received(qpn, 0, 0));
+  hw::world().now = 1;
+  WorkCompletion wc;
+  EXPECT_EQ(error_of([&] { device.poll_cq(cq, 1, &wc); }),
+            "qp 17: completion of receive work request 0: allowed is none");
+}
+
+// Whichever stage was called first in a cycle: what the sending CPU orders goes before what the receiving one does.
+TEST(Verbs, ReceivesOfACycleGoBehindItsSends) {
+  for (bool receive_first : {false, true}) {
+    test::Bench bench;
+    Device device(params(0));
+    const uint32_t qpn = device.create_qp(device.create_cq());
+    connect(device, qpn);
+    while (device.next_order() != hw::kForever) device.order_taken();
+    if (receive_first) device.post_recv(qpn, {});
+    device.post_send(qpn, write_of(1));
+    if (!receive_first) device.post_recv(qpn, {});
+    EXPECT_TRUE(std::holds_alternative<hw::Wqe>(device.order().what));
+    device.order_taken();
+    EXPECT_TRUE(std::holds_alternative<hw::ReceiveWqe>(device.order().what));
+  }
 }
 
 // A place in the send queue is free again when the completion has been polled, not before.
@@ -173,7 +288,7 @@ TEST(Verbs, CompletionsAreVisibleAfterTheirLatency) {
   EXPECT_EQ(wc.status, models::IBV_WC_SUCCESS);
   EXPECT_EQ(wc.byte_len, 1234u);
   EXPECT_EQ(wc.qp_num, qpn);
-  EXPECT_EQ(device.held(), 6u);  // the orders that nobody took; no work request
+  EXPECT_EQ(device.held(), 9u);  // the orders that nobody took; no work request
 }
 
 // An error completion moves the QP to ERR when the CPU can see it; later posts are flushed behind what the NIC still
@@ -223,17 +338,26 @@ struct PortRun {
   models::HostPort port{device};
   test::Kernel kernel;
   hls::stream<hw::Wqe> send_queue;
+  hls::stream<hw::ReceiveWqe> receive_queue;
   hls::stream<hw::Completion> completions;
+  hls::stream<hw::ReceiveCompletion> receive_completions;
   hls::stream<hw::QpStateControl> qp_state;
-  hls::stream<hw::MsnControl> msn;
   hls::stream<hw::RegionControl> region;
+  hls::stream<hw::ReceiveQueueControl> receive_control;
+  hls::stream<hw::MsnControl> msn;
+  hls::stream<hw::OutstandingReadsControl> reads;
+  hls::stream<hw::ResponseQueueControl> responses;
   hls::stream<hw::ConnectionControl> connection;
   hls::stream<hw::WorkQueueControl> work_queue;
   hls::stream<hw::FlowControlControl> flow_control;
   test::Sink<hw::Wqe> wqes;
+  test::Sink<hw::ReceiveWqe> receives;
   test::Sink<hw::QpStateControl> qp_states;
-  test::Sink<hw::MsnControl> msns;
   test::Sink<hw::RegionControl> regions;
+  test::Sink<hw::ReceiveQueueControl> receive_controls;
+  test::Sink<hw::MsnControl> msns;
+  test::Sink<hw::OutstandingReadsControl> read_controls;
+  test::Sink<hw::ResponseQueueControl> response_controls;
   test::Sink<hw::ConnectionControl> connections;
   test::Sink<hw::WorkQueueControl> work_queues;
   test::Sink<hw::FlowControlControl> flow_controls;
@@ -242,16 +366,23 @@ struct PortRun {
       : device(params(latency)),
         kernel(calling),
         wqes(bench, send_queue, percent),
+        receives(bench, receive_queue, percent),
         qp_states(bench, qp_state, percent),
-        msns(bench, msn, percent),
         regions(bench, region, percent),
+        receive_controls(bench, receive_control, percent),
+        msns(bench, msn, percent),
+        read_controls(bench, reads, percent),
+        response_controls(bench, responses, percent),
         connections(bench, connection, percent),
         work_queues(bench, work_queue, percent),
         flow_controls(bench, flow_control, percent) {
-    port.waker = kernel.add(port, send_queue, completions, qp_state, msn, region, connection, work_queue, flow_control);
+    port.waker = kernel.add(port, completions, receive_completions, send_queue, receive_queue, qp_state, region,
+                            receive_control, msn, reads, responses, connection, work_queue, flow_control);
     completions.connect_reader(kernel.end(port.waker));
+    receive_completions.connect_reader(kernel.end(port.waker));
     for (hw::StreamBase* s :
-         std::vector<hw::StreamBase*>{&send_queue, &qp_state, &msn, &region, &connection, &work_queue, &flow_control})
+         std::vector<hw::StreamBase*>{&send_queue, &receive_queue, &qp_state, &region, &receive_control, &msn, &reads,
+                                      &responses, &connection, &work_queue, &flow_control})
       s->connect_writer(kernel.end(port.waker), 1);
   }
   void run(hw::Cycles cycles) {
