@@ -21,52 +21,79 @@ Options parsed(const std::string& arguments) {
   return options;
 }
 
+Config configured(const std::string& arguments) {
+  return resolve(parsed<PerfOptions>(arguments).config);
+}
+
 TEST(Options, PerfDefaultsArePerftests) {
-  const auto bandwidth = parsed<PerfOptions>("");
-  EXPECT_EQ(bandwidth.test, PerfTest::bandwidth);
-  EXPECT_EQ(bandwidth.sizes(), std::vector<uint64_t>{65536});
-  EXPECT_EQ(bandwidth.iteration_count(), 5000u);
+  const WorkloadConfig bandwidth = configured("").workload;
+  EXPECT_EQ(bandwidth.test, "bw");
+  EXPECT_EQ(bandwidth.size_bytes, 65536u);
+  EXPECT_EQ(bandwidth.iterations, 5000u);
   EXPECT_EQ(bandwidth.tx_depth, 128u);
-  const auto latency = parsed<PerfOptions>("--test lat");
-  EXPECT_EQ(latency.test, PerfTest::latency);
-  EXPECT_EQ(latency.sizes(), std::vector<uint64_t>{2});
-  EXPECT_EQ(latency.iteration_count(), 1000u);
+  EXPECT_EQ(bandwidth.rx_depth, 512u);
+  const WorkloadConfig latency = configured("--test lat").workload;
+  EXPECT_EQ(latency.test, "lat");
+  EXPECT_EQ(latency.size_bytes, 2u);
+  EXPECT_EQ(latency.iterations, 1000u);
+  EXPECT_EQ(configured("--test lat -s 64").workload.size_bytes, 64u);
 }
 
 TEST(Options, PerfInFull) {
   const auto perf = parsed<PerfOptions>(
-      "--op write --test bw -s 4096 -n 100 -q 16 -t 1024 -m 1024 --profile ideal --set sim.seed=3 --set nic.tos=0 "
-      "--config c.toml --report_gbits -o out --pcap --json --quiet");
-  EXPECT_EQ(perf.op, "write");
-  EXPECT_EQ(perf.sizes(), std::vector<uint64_t>{4096});
-  EXPECT_EQ(perf.iteration_count(), 100u);
-  EXPECT_EQ(perf.qps, 16u);
-  EXPECT_EQ(perf.tx_depth, 1024u);
+      "--op read --test bw -s 4096 -n 100 -q 16 -t 1024 -r 77 --outs 4 -m 1024 -b -H --profile ideal --set sim.seed=3 "
+      "--set nic.tos=0 --config c.toml --report_gbits -o out --pcap --json --quiet");
   EXPECT_EQ(perf.config.profile, "ideal");
   EXPECT_EQ(perf.config.file, "c.toml");
   EXPECT_EQ(perf.output, "out");
-  EXPECT_TRUE(perf.report_gbits && perf.pcap && perf.json && perf.quiet);
+  EXPECT_TRUE(perf.report_gbits && perf.pcap && perf.json && perf.quiet && perf.all_results);
   auto source = perf.config;
   source.file.clear();
   const Config config = resolve(source);
+  EXPECT_EQ(config.workload.operation, "read");
+  EXPECT_EQ(config.workload.size_bytes, 4096u);
+  EXPECT_EQ(config.workload.iterations, 100u);
+  EXPECT_EQ(config.workload.qps, 16u);
+  EXPECT_EQ(config.workload.tx_depth, 1024u);
+  EXPECT_EQ(config.workload.rx_depth, 77u);
+  EXPECT_TRUE(config.workload.bidirectional);
+  EXPECT_FALSE(config.workload.immediate);
+  EXPECT_EQ(config.nic.max_reads, 4u);
   EXPECT_EQ(config.nic.pmtu_bytes, 1024u);
   EXPECT_EQ(config.sim.seed, 3u);
   EXPECT_EQ(config.nic.tos, 0u);
+  EXPECT_TRUE(configured("--imm").workload.immediate);
 }
 
 TEST(Options, AllSizesAreThePowersOfTwoTo8MiB) {
-  const auto sizes = parsed<PerfOptions>("-a").sizes();
+  const auto sizes = parsed<PerfOptions>("-a").sizes({});
   ASSERT_EQ(sizes.size(), 23u);
   for (size_t i = 0; i < sizes.size(); i++) EXPECT_EQ(sizes[i], uint64_t(2) << i);
 }
 
 TEST(Options, RefusedByTheParser) {
-  for (const char* bad : {"-s -1", "-s 2147483649", "-n 0", "-q 0", "-q 16385", "-t 0", "-t 32769", "-a -s 4",
-                          "--test x", "--op read", "--pcap", "--unknown", "stray"}) {
+  for (const char* bad : {"-a -s 4", "--pcap", "--unknown", "stray"}) {
     EXPECT_THROW(parsed<PerfOptions>(bad), CLI::ParseError) << bad;
   }
   EXPECT_THROW(parsed<ReplayOptions>("c.pcap"), CLI::ParseError) << "--as is missing";
   EXPECT_THROW(parsed<RunOptions>(""), CLI::ParseError) << "the scenario is missing";
+}
+
+// The schema says what is allowed, whichever way a parameter is set.
+TEST(Options, RefusedByTheSchema) {
+  for (const char* bad : {"-s -1", "-s 2147483649", "-n 0", "-q 0", "-q 16385", "-t 0", "-t 1025", "-r 0", "--outs 17",
+                          "-m 1000", "--test x", "--op atomic"})
+    EXPECT_THROW(configured(bad), InputError) << bad;
+}
+
+TEST(Options, TwoValuesForOneParameterAreRefused) {
+  try {
+    configured("-m 1024 --set nic.pmtu=4096");
+    ADD_FAILURE() << "accepted";
+  } catch (const InputError& e) {
+    EXPECT_STREQ(e.what(), "nic.pmtu: set to 1024 and to 4096; allowed is one value");
+  }
+  EXPECT_EQ(configured("-m 1024 --set nic.pmtu=1024").nic.pmtu_bytes, 1024u);
 }
 
 TEST(Options, ReplayAndRun) {
