@@ -31,27 +31,35 @@ struct MemoryRegion {
     busy_ = Bits<1>(!in.empty());
     if (!bool(busy_)) return;
     checked_ = in.read();
-    end_ = end_of(checked_.packet.va, checked_.packet.dma_length.to<64>());
+    range_.va = checked_.packet.va;
+    range_.end = checked_.packet.va + checked_.packet.dma_length.to<64>();
     rows_.request(row_of_key(checked_.packet.rkey));
   }
 
  private:
-  typedef Bits<65> End;  // the address behind a range, which may be 2^64 and more
+  // Addresses from `va` to that before `end`, which is modulo 2^64: before `va` where they go past the last one.
+  struct Range {
+    Bits<64> va, end;
+    bool wraps() const { return end.ult(va); }
+  };
   struct Row {
     Bits<32> rkey;
     Bits<1> valid, remote_write, remote_read;
-    Bits<64> va;
-    End end;
+    Range range;
     Bits<64> displacement;  // from an address inside the region to that in the host
   };
   Ram<Row, kMaxRegions> rows_;
   RxChecked checked_;
-  End end_;  // of its message
+  Range range_;  // of its message
   Bits<1> busy_;
 
   // The low byte of a key is the consumer's, to tell successive uses of one region apart (IBTA 10.6.3.3).
   static RegionRow row_of_key(const Bits<32>& rkey) { return rkey.get<8, clog2(kMaxRegions)>(); }
-  static End end_of(const Bits<64>& va, const Bits<64>& bytes) { return va.to<65>() + bytes.to<65>(); }
+  static bool is_inside(const Range& message, const Range& region) {
+    const bool past = message.wraps(), reaches_past = region.wraps();
+    const bool ends_inside = past == reaches_past ? !region.end.ult(message.end) : reaches_past;
+    return ends_inside && !message.va.ult(region.va);
+  }
 
   void configure(const RegionControl& c) {
     Row row;
@@ -59,8 +67,8 @@ struct MemoryRegion {
     row.valid = c.valid;
     row.remote_write = c.remote_write;
     row.remote_read = c.remote_read;
-    row.va = c.va;
-    row.end = end_of(c.va, c.length);
+    row.range.va = c.va;
+    row.range.end = c.va + c.length;
     row.displacement = c.address - c.va;
     rows_.write(row_of_key(c.rkey), row);
   }
@@ -77,9 +85,8 @@ struct MemoryRegion {
     RxChecked result = checked_;
     if (!asks(checked_)) return result;
     const bool right = bool(wire::is(packet.opcode, wire::kReadRequest) ? row.remote_read : row.remote_write);
-    const bool inside = !packet.va.ult(row.va) && !row.end.ult(end_);
     result.address = packet.va + row.displacement;
-    if (!bool(row.valid) || !right || row.rkey != packet.rkey || !inside) {
+    if (!bool(row.valid) || !right || row.rkey != packet.rkey || !is_inside(range_, row.range)) {
       result.nak = Bits<8>(wire::aeth::kNakRemoteAccess);
       access_errors.inc();
     }

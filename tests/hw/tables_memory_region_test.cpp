@@ -12,7 +12,7 @@ using Table = test::TableBench<RxChecked, RegionControl>;
 __extension__ typedef unsigned __int128 Wide;
 
 RegionControl region(uint32_t rkey, uint64_t va, uint64_t length, uint64_t address, bool valid = true,
-                     bool remote_write = true) {
+                     bool remote_write = true, bool remote_read = true) {
   RegionControl c;
   c.rkey = Bits<32>(rkey);
   c.va = Bits<64>(va);
@@ -20,15 +20,16 @@ RegionControl region(uint32_t rkey, uint64_t va, uint64_t length, uint64_t addre
   c.address = Bits<64>(address);
   c.valid = Bits<1>(valid);
   c.remote_write = Bits<1>(remote_write);
+  c.remote_read = Bits<1>(remote_read);
   return c;
 }
 
-RxChecked write_of(uint32_t rkey, uint64_t va, uint32_t length, uint8_t opcode = hw::wire::kWriteOnly) {
+RxChecked message_of(uint32_t rkey, uint64_t va, uint32_t length, uint8_t opcode = hw::wire::kWriteOnly) {
   RxChecked x;
-  x.request.opcode = Bits<8>(opcode);
-  x.request.rkey = Bits<32>(rkey);
-  x.request.va = Bits<64>(va);
-  x.request.dma_length = Bits<32>(length);
+  x.packet.opcode = Bits<8>(opcode);
+  x.packet.rkey = Bits<32>(rkey);
+  x.packet.va = Bits<64>(va);
+  x.packet.dma_length = Bits<32>(length);
   x.sequence = Bits<2>(hw::kInOrder);
   return x;
 }
@@ -42,13 +43,17 @@ struct Model {
   void control(const RegionControl& c) { rows[(c.rkey.u64() >> 8) % hw::kMaxRegions] = c; }
   void packet(const RxChecked& p) {
     RxChecked x = p;
-    const uint64_t op = p.request.opcode.u64(), length = p.request.dma_length.u64(), va = p.request.va.u64();
-    if (p.sequence.u64() == hw::kInOrder && p.nak.u64() == 0 && (op == 0x06 || op == 0x0a) && length > 0) {
-      const RegionControl& r = rows[(p.request.rkey.u64() >> 8) % hw::kMaxRegions];
+    const uint64_t op = p.packet.opcode.u64(), length = p.packet.dma_length.u64(), va = p.packet.va.u64();
+    const bool read = op == 0x0c, again = read && p.sequence.u64() == hw::kDuplicate;
+    const bool reth = op == 0x06 || op == 0x0a || op == 0x0b || read;
+    if ((p.sequence.u64() == hw::kInOrder || again) && p.nak.u64() == 0 && reth && length > 0) {
+      const RegionControl& r = rows[(p.packet.rkey.u64() >> 8) % hw::kMaxRegions];
       const Wide begin = va, end = begin + length, first = r.va.u64(), behind = first + r.length.u64();
-      const bool right = bool(r.valid) && bool(r.remote_write) && r.rkey.u64() == p.request.rkey.u64();
+      const bool right =
+          bool(r.valid) && bool(read ? r.remote_read : r.remote_write) && r.rkey.u64() == p.packet.rkey.u64();
       const bool inside = begin >= first && end <= behind;
       if (!right || !inside) x.nak = Bits<8>(0x62);
+      if (again) seen["read again"]++;
       seen[!right ? "key" : !inside ? "range" : end == behind ? "to the end" : "inside"]++;
       x.address = Bits<64>(r.address.u64() + va - r.va.u64());
     } else {
@@ -71,14 +76,14 @@ TEST(MemoryRegion, FollowsTheModelUnderRandomTrafficAndStalls) {
       for (uint32_t rkey : rkeys) controls.push_back(region(rkey, 0x7fff0000, 0x1000, 0x55000000));
       for (int i = 0; i < 400; i++)
         controls.push_back(region(rkeys[random() % 4], vas[random() % 4], lengths[random() % 4], random(),
-                                  random() % 8 != 0, random() % 8 != 0));
+                                  random() % 8 != 0, random() % 8 != 0, random() % 8 != 0));
       std::vector<RxChecked> packets;
-      const uint8_t opcodes[] = {0x06, 0x0a, 0x0a, 0x07};
+      const uint8_t opcodes[] = {0x06, 0x0a, 0x0b, 0x0c, 0x0c, 0x07, 0x04, 0x10};
       for (int i = 0; i < 4000; i++) {
         const uint64_t lies[] = {0, 1, 0xfff, 0x1000, uint64_t(0) - 1};
         const uint32_t bytes[] = {0, 1, 2, 0x1000, 0xffffffff, uint32_t(random() % 0x1000)};
-        RxChecked x = write_of(rkeys[random() % 4], vas[random() % 4] + lies[random() % 5], bytes[random() % 6],
-                               opcodes[random() % 4]);
+        RxChecked x = message_of(rkeys[random() % 4], vas[random() % 4] + lies[random() % 5], bytes[random() % 6],
+                                 opcodes[random() % 8]);
         x.sequence = Bits<2>(random() % 4 ? 0 : random() % 4);
         x.nak = Bits<8>(random() % 8 ? 0 : 0x61);
         packets.push_back(x);
@@ -95,7 +100,8 @@ TEST(MemoryRegion, FollowsTheModelUnderRandomTrafficAndStalls) {
       for (const auto& s : model.seen) seen[s.first] += s.second;
     }
   }
-  for (const char* what : {"key", "range", "to the end", "inside", "unchecked"}) EXPECT_GT(seen[what], 100u) << what;
+  for (const char* what : {"key", "range", "to the end", "inside", "unchecked", "read again"})
+    EXPECT_GT(seen[what], 100u) << what;
 }
 
 TEST(MemoryRegion, TheEdgesOfARegionAreExact) {
@@ -123,8 +129,8 @@ TEST(MemoryRegion, TheEdgesOfARegionAreExact) {
     test::Sink<RxChecked> sink(t.bench, out);
     hw::tables::MemoryRegion stage;
     t.bench.run(3, [&] { stage.step(t.in, t.control, out); });
-    t.in.write(write_of(0x500, c.at, c.bytes));
-    t.bench.run(6, [&] { stage.step(t.in, t.control, out); });
+    t.in.write(message_of(0x500, c.at, c.bytes));
+    t.bench.run(5, [&] { stage.step(t.in, t.control, out); });
     ASSERT_EQ(sink.tokens.size(), 1u);
     EXPECT_EQ(sink.tokens[0].nak.u64(), c.good ? 0u : 0x62u) << std::hex << c.at << "+" << c.bytes;
     if (c.good) {
@@ -133,8 +139,41 @@ TEST(MemoryRegion, TheEdgesOfARegionAreExact) {
   }
 }
 
+TEST(MemoryRegion, ReadsAndWritesHaveRightsOfTheirOwn) {
+  struct Case {
+    bool remote_write, remote_read;
+    uint8_t opcode;
+    uint64_t sequence;
+    uint32_t bytes;
+    uint64_t nak;
+  } const cases[] = {
+      {true, false, 0x0a, hw::kInOrder, 8, 0},      {false, true, 0x0a, hw::kInOrder, 8, 0x62},
+      {true, false, 0x06, hw::kInOrder, 8, 0},      {false, true, 0x0b, hw::kInOrder, 8, 0x62},
+      {true, false, 0x0c, hw::kInOrder, 8, 0x62},   {false, true, 0x0c, hw::kInOrder, 8, 0},
+      {true, false, 0x0c, hw::kDuplicate, 8, 0x62}, {false, true, 0x0c, hw::kDuplicate, 8, 0},
+      {false, false, 0x0c, hw::kInOrder, 0, 0},     {false, false, 0x0a, hw::kInOrder, 0, 0},
+      {false, false, 0x0c, hw::kGap, 8, 0},         {false, false, 0x0c, hw::kIgnore, 8, 0},
+      {false, false, 0x0a, hw::kDuplicate, 8, 0},   {false, false, 0x07, hw::kInOrder, 8, 0},
+      {false, false, 0x0c, hw::kDuplicate, 0, 0},
+  };
+  for (const Case& c : cases) {
+    Table t(1, {}, {}, {region(0x500, 0, 64, 0, true, c.remote_write, c.remote_read)});
+    hls::stream<RxChecked> out;
+    test::configure(out, "out", 4);
+    test::Sink<RxChecked> sink(t.bench, out);
+    hw::tables::MemoryRegion stage;
+    t.bench.run(3, [&] { stage.step(t.in, t.control, out); });
+    RxChecked message = message_of(0x500, 0, c.bytes, c.opcode);
+    message.sequence = Bits<2>(c.sequence);
+    t.in.write(message);
+    t.bench.run(5, [&] { stage.step(t.in, t.control, out); });
+    ASSERT_EQ(sink.tokens.size(), 1u);
+    EXPECT_EQ(sink.tokens[0].nak.u64(), c.nak) << "opcode " << int(c.opcode) << " sequence " << c.sequence;
+  }
+}
+
 TEST(MemoryRegion, OnePacketACycleWhileControlWrites) {
-  std::vector<RxChecked> packets(60, write_of(0x500, 0, 64));
+  std::vector<RxChecked> packets(60, message_of(0x500, 0, 64));
   std::vector<RegionControl> controls(60, region(0x500, 0, 64, 0));
   Table t(1, {}, packets, controls);
   hls::stream<RxChecked> out;
@@ -145,7 +184,7 @@ TEST(MemoryRegion, OnePacketACycleWhileControlWrites) {
   for (int i = 0; i < 80; i++) t.tick(model, [&] { stage.step(t.in, t.control, out); });
   ASSERT_EQ(sink.cycles.size(), 60u);
   for (size_t i = 0; i < 60; i++) {
-    EXPECT_EQ(sink.cycles[i], t.packet_source->cycles[i] + 4);  // offered, taken, measured, judged, read
+    EXPECT_EQ(sink.cycles[i], t.packet_source->cycles[i] + 3);  // offered, taken, judged, read
     EXPECT_EQ(t.control_source->cycles[i], i);
     EXPECT_EQ(t.packet_source->cycles[i], i);
   }
