@@ -22,7 +22,7 @@ class Turns {
     return known;
   }
   // The head, from the step in which it is known to the one after it left.
-  Entry head() const { return ring_.data(); }
+  Entry head() { return ring_.data(); }
   // Only a head that is known may leave.
   void leave() {
     head_ = head_ + Index(1);
@@ -39,7 +39,7 @@ class Turns {
  private:
   typedef Bits<clog2(kMaxQps) + 1> Index;  // one bit more than a slot, to tell full from empty
 
-  mutable Ram<Entry, kMaxQps> ring_;
+  Ram<Entry, kMaxQps> ring_;
   Index head_, tail_;
   Bits<1> known_;
 

@@ -37,6 +37,7 @@ struct ResponseQueue {
     absorbing_ = Bits<1>(!turn && !bool(clearing_) && !in.empty());
     if (turn) {
       rows_.request(turns_.head().qp);
+      acks_.request(turns_.head().qp);
       reads_.request(row_of(turns_.head().qp, turns_.head().slot));
       turns_.leave();
     } else if (bool(clearing_)) {
@@ -65,22 +66,22 @@ struct ResponseQueue {
     QpRow qp;
     ReadSlot slot;  // of the QP's oldest READ, or of the next to come
   };
+  // `oldest` moves on only when a READ has been served, so that it always is what the QP's Turn says.
+  struct Row {
+    ReadSlot oldest;
+    ReadCount reads;
+    Bits<1> in_turns, ack_waits;
+  };
   struct Ack {
+    Qpn qpn;
     Psn psn;
     Bits<8> syndrome;
     Bits<24> msn;
     Tag tag;
   };
-  // `oldest` moves on only when a READ has been served, so that it always is what the QP's Turn says.
-  struct Row {
-    Qpn qpn;
-    ReadSlot oldest;
-    ReadCount reads;
-    Bits<1> in_turns, ack_waits;
-    Ack ack;
-  };
   // The rest of a READ. The next response goes from end - remaining, is the first, is the last.
   struct Read {
+    Qpn qpn;
     Bits<64> end;
     Bits<32> remaining;
     Psn psn;
@@ -91,6 +92,7 @@ struct ResponseQueue {
   };
 
   RamForward<Row, kMaxQps> rows_;
+  RamForward<Ack, kMaxQps> acks_;  // beside the rows, so that only whether one is written hangs on how it compares
   RamForward<Read, kMaxQps * kMaxReads> reads_;
   tables::Turns<Turn> turns_;
   Bits<1> absorbing_, clearing_, sending_;  // the row asked for: of `response_`, of `cleared_`, of whoever has the turn
@@ -106,28 +108,29 @@ struct ResponseQueue {
     response_ = response;
     if (bool(response.read)) response_.syndrome = Bits<8>(wire::aeth::kAck);
     if (passes && !bool(response.read)) {
-      send_acknowledgement(response.qpn, acknowledgement(response), out);
+      send_acknowledgement(acknowledgement(response), out);
       absorbing_ = Bits<1>(0);
     } else {
       rows_.request(row_of(response.qpn));
+      acks_.request(row_of(response.qpn));
     }
   }
 
   void absorb() {
     const QpRow qp = row_of(response_.qpn);
     const Row row = rows_.data();
-    const bool is_read = bool(response_.read), replaced = replaces(response_, row.ack);
-    if (bool(row.ack_waits) && (replaced || !is_read)) merged.inc();
+    const bool is_read = bool(response_.read), waits = bool(row.ack_waits),
+               replaced = replaces(response_, acks_.data());
+    if (waits && (replaced || !is_read)) merged.inc();
     Row next = row;
-    next.qpn = response_.qpn;
     next.in_turns = Bits<1>(1);
     if (is_read) {
       reads_.write(row_of(qp, row.oldest + row.reads.to<clog2(kMaxReads)>()), whole(response_));
       next.reads = row.reads + ReadCount(1);
-      next.ack_waits = Bits<1>(bool(row.ack_waits) && !replaced);
+      next.ack_waits = Bits<1>(waits && !replaced);
     } else {
+      if (!waits || replaced) acks_.write(qp, acknowledgement(response_));
       next.ack_waits = Bits<1>(1);
-      if (!bool(row.ack_waits) || replaced) next.ack = acknowledgement(response_);
     }
     rows_.write(qp, next);
     if (!bool(row.in_turns)) turns_.join(turn_of(qp, row.oldest));
@@ -157,22 +160,22 @@ struct ResponseQueue {
     if (bool(next.in_turns)) turns_.join(turn_of(turn.qp, next.oldest));
 
     if (reads) {
-      out.write(read_response(row.qpn, read));
+      out.write(read_response(read));
       read_responses.inc();
     } else if (bool(row.ack_waits)) {
-      send_acknowledgement(row.qpn, row.ack, out);
+      send_acknowledgement(acks_.data(), out);
     }
     if (is_served) {
       ReadServed s;
-      s.qpn = row.qpn;
+      s.qpn = read.qpn;
       served.write(s);
     }
   }
 
-  void send_acknowledgement(const Qpn& qpn, const Ack& ack, hls::stream<TxPacket>& out) {
+  void send_acknowledgement(const Ack& ack, hls::stream<TxPacket>& out) {
     TxPacket packet;
     packet.opcode = Bits<8>(wire::kAcknowledge);
-    packet.qpn = qpn;
+    packet.qpn = ack.qpn;
     packet.psn = ack.psn;
     packet.syndrome = ack.syndrome;
     packet.msn = ack.msn;
@@ -193,6 +196,7 @@ struct ResponseQueue {
   }
   static Ack acknowledgement(const Response& response) {
     Ack ack;
+    ack.qpn = response.qpn;
     ack.psn = response.psn;
     ack.syndrome = response.syndrome;
     ack.msn = response.msn;
@@ -202,6 +206,7 @@ struct ResponseQueue {
 
   static Read whole(const Response& response) {
     Read read;
+    read.qpn = response.qpn;
     read.end = response.address + response.bytes.to<64>();
     read.remaining = response.bytes;
     read.psn = response.psn;
@@ -222,13 +227,13 @@ struct ResponseQueue {
     rest.last = Bits<1>(!pmtu.shl<1>().ult(read.remaining));
     return rest;
   }
-  static TxPacket read_response(const Qpn& qpn, const Read& read) {
+  static TxPacket read_response(const Read& read) {
     const bool first = bool(read.first), last = bool(read.last);
     TxPacket packet;
     packet.opcode = Bits<8>(first  ? last ? wire::kReadResponseOnly : wire::kReadResponseFirst
                             : last ? wire::kReadResponseLast
                                    : wire::kReadResponseMiddle);
-    packet.qpn = qpn;
+    packet.qpn = read.qpn;
     packet.psn = read.psn;
     packet.local_address = read.end - read.remaining.to<64>();
     packet.payload = last ? read.remaining.to<13>() : pmtu_bytes(read.pmtu);

@@ -1,22 +1,21 @@
 #include <deque>
 #include <map>
 
-#include "hw/tx/ack_queue.hpp"
+#include "hw/tx/ack_merge.hpp"
 #include "sleeper.hpp"
 #include "token_text.hpp"
 
 namespace {
 
-using hw::AckToSend;
 using hw::Bits;
 using hw::Cycles;
 using hw::Psn;
-using hw::TxPacket;
+using hw::RxAck;
 
-constexpr uint64_t kAck = 0x1f, kNak = 0x60, kInvalid = 0x61, kAccess = 0x62;
+constexpr uint64_t kAck = 0x1f, kRnr = 0x2e, kNak = 0x60, kInvalid = 0x61, kAccess = 0x62;
 
-AckToSend ack(uint32_t qpn, uint32_t psn, uint64_t syndrome = kAck, uint32_t msn = 0) {
-  AckToSend a;
+RxAck ack(uint32_t qpn, uint32_t psn, uint64_t syndrome = kAck, uint32_t msn = 0) {
+  RxAck a;
   a.qpn = hw::Qpn(qpn);
   a.psn = Psn(psn);
   a.syndrome = Bits<8>(syndrome);
@@ -24,20 +23,10 @@ AckToSend ack(uint32_t qpn, uint32_t psn, uint64_t syndrome = kAck, uint32_t msn
   return a;
 }
 
-TxPacket packet_of(const AckToSend& a) {
-  TxPacket p;
-  p.opcode = Bits<8>(0x11);
-  p.qpn = a.qpn;
-  p.psn = a.psn;
-  p.syndrome = a.syndrome;
-  p.msn = a.msn;
-  return p;
-}
-
 struct Queue {
-  hw::tx::AckQueue stage;
-  hls::stream<AckToSend> in;
-  hls::stream<TxPacket> out;
+  hw::tx::AckMerge stage;
+  hls::stream<RxAck> in;
+  hls::stream<RxAck> out;
   explicit Queue(unsigned room = 2) {
     test::configure(in, "in", 4);
     test::configure(out, "out", room);
@@ -47,26 +36,25 @@ struct Queue {
 
 // What waits, by QP, and in which order QPs came. Told what was taken and what left, cycle by cycle.
 struct Model {
-  std::map<uint64_t, AckToSend> waiting;
+  std::map<uint64_t, RxAck> waiting;
   std::deque<uint64_t> order;
-  uint64_t merged = 0, acks = 0, naks = 0;
+  uint64_t merged = 0;
 
-  void cycle(const AckToSend* taken, const TxPacket* left) {
-    if (left) (left->syndrome.u64() == kAck ? acks : naks)++;
+  void cycle(const RxAck* taken, const RxAck* left) {
     if (left && waiting.empty()) {
       ASSERT_TRUE(taken) << "nothing waited";
-      ASSERT_EQ(test::text(*left), test::text(packet_of(*taken)));
+      ASSERT_EQ(test::text(*left), test::text(*taken));
       return;
     }
     if (left) {
       ASSERT_EQ(left->qpn.u64(), order.front());
-      ASSERT_EQ(test::text(*left), test::text(packet_of(waiting[order.front()])));
+      ASSERT_EQ(test::text(*left), test::text(waiting[order.front()]));
       waiting.erase(order.front());
       order.pop_front();
     }
     if (taken) keep(*taken);
   }
-  void keep(const AckToSend& a) {
+  void keep(const RxAck& a) {
     const auto found = waiting.find(a.qpn.u64());
     if (found == waiting.end()) {
       waiting[a.qpn.u64()] = a;
@@ -74,33 +62,33 @@ struct Model {
       return;
     }
     merged++;
-    AckToSend& old = found->second;
-    const uint64_t is = a.syndrome.u64(), was = old.syndrome.u64();
+    RxAck& old = found->second;
     const int32_t ahead = int32_t(uint32_t(a.psn.v.u64() - old.psn.v.u64()) << 8) >> 8;
-    const bool fatal = was > kNak, behind = is == kAck && was == kNak && ahead < 0;
+    const bool fatal = old.syndrome.u64() > kNak, behind = ahead < 0 && a.syndrome.u64() <= kNak;
     if (!fatal && !behind) old = a;
   }
 };
 
-AckToSend random_ack(std::mt19937_64& random) {
+RxAck random_ack(std::mt19937_64& random) {
   const uint64_t r = random() % 20;
   return ack(uint32_t(random() % 12), uint32_t(0xfffff8 + random() % 16) & 0xffffff,
              r < 13   ? kAck
-             : r < 19 ? kNak
+             : r < 17 ? kNak
+             : r < 19 ? kRnr
                       : kInvalid + random() % 3,
              uint32_t(random()));
 }
 
-TEST(AckQueue, FollowsTheModelUnderRandomTrafficAndStalls) {
+TEST(TxAckMerge, FollowsTheModelUnderRandomTrafficAndStalls) {
   uint64_t merged = 0;
   for (const unsigned source_percent : {100u, 50u, 10u}) {
     for (const unsigned sink_percent : {100u, 50u, 20u, 3u}) {
       test::Bench bench(source_percent * 7 + sink_percent);
       Queue q;
-      std::vector<AckToSend> acks;
+      std::vector<RxAck> acks;
       for (int i = 0; i < 5000; i++) acks.push_back(random_ack(bench.random()));
-      test::Source<AckToSend> source(bench, q.in, acks, source_percent);
-      test::Sink<TxPacket> sink(bench, q.out, sink_percent);
+      test::Source<RxAck> source(bench, q.in, acks, source_percent);
+      test::Sink<RxAck> sink(bench, q.out, sink_percent);
       Model model;
       size_t taken = 0;
       for (Cycles rest = 0; rest < 2000; rest += source.done())
@@ -114,17 +102,15 @@ TEST(AckQueue, FollowsTheModelUnderRandomTrafficAndStalls) {
       EXPECT_TRUE(model.waiting.empty());
       EXPECT_EQ(q.stage.held(), 0u);
       EXPECT_EQ(q.stage.merged.v.u64(), model.merged);
-      EXPECT_EQ(q.stage.acks_sent.v.u64(), model.acks);
-      EXPECT_EQ(q.stage.naks_sent.v.u64(), model.naks);
       merged += model.merged;
     }
   }
   EXPECT_GT(merged, 1000u);
 }
 
-TEST(AckQueue, MergeRules) {
+TEST(TxAckMerge, MergeRules) {
   struct Case {
-    AckToSend first, second;
+    RxAck first, second;
     bool second_wins;
   } const cases[] = {
       {ack(1, 5), ack(1, 6), true},
@@ -137,6 +123,14 @@ TEST(AckQueue, MergeRules) {
       {ack(1, 5, kNak), ack(1, 6), true},
       {ack(1, 0xffffff, kNak), ack(1, 0), true},
       {ack(1, 5, kNak), ack(1, 9, kNak), true},
+      {ack(1, 9, kNak), ack(1, 5, kNak), false},  // overtaken on the way
+      {ack(1, 9), ack(1, 5), false},
+      {ack(1, 9), ack(1, 5, kNak), false},
+      {ack(1, 5), ack(1, 6, kRnr), true},
+      {ack(1, 6, kRnr), ack(1, 5), false},
+      {ack(1, 6, kRnr), ack(1, 6), true},
+      {ack(1, 6, kRnr), ack(1, 6, kInvalid), true},
+      {ack(1, 6, kRnr), ack(1, 5, kInvalid), true},  // the QP is in error, whatever came before
       {ack(1, 5, kNak), ack(1, 7, kInvalid), true},
       {ack(1, 5, kAccess), ack(1, 6), false},
       {ack(1, 5, kAccess), ack(1, 6, kNak), false},
@@ -145,24 +139,24 @@ TEST(AckQueue, MergeRules) {
   for (const Case& c : cases) {
     test::Bench bench;
     Queue q(1);
-    test::Source<AckToSend> source(bench, q.in, {ack(2, 0), c.first, c.second});
+    test::Source<RxAck> source(bench, q.in, {ack(2, 0), c.first, c.second});
     bench.run(10, [&] { q.step(); });  // that of QP 2 blocks the output, the others meet
-    test::Sink<TxPacket> sink(bench, q.out);
+    test::Sink<RxAck> sink(bench, q.out);
     bench.run(20, [&] { q.step(); });
     ASSERT_EQ(sink.tokens.size(), 2u);
-    EXPECT_EQ(test::text(sink.tokens[1]), test::text(packet_of(c.second_wins ? c.second : c.first)))
+    EXPECT_EQ(test::text(sink.tokens[1]), test::text(c.second_wins ? c.second : c.first))
         << test::text(c.first) << "then " << test::text(c.second);
     EXPECT_EQ(q.stage.merged.v.u64(), 1u);
   }
 }
 
-TEST(AckQueue, PassesInTheCycleInWhichItIsTakenWhenNothingWaits) {
+TEST(TxAckMerge, PassesInTheCycleInWhichItIsTakenWhenNothingWaits) {
   test::Bench bench;
   Queue q;
-  std::vector<AckToSend> acks;
+  std::vector<RxAck> acks;
   for (uint32_t i = 0; i < 50; i++) acks.push_back(ack(3, i));
-  test::Source<AckToSend> source(bench, q.in, acks);
-  test::Sink<TxPacket> sink(bench, q.out);
+  test::Source<RxAck> source(bench, q.in, acks);
+  test::Sink<RxAck> sink(bench, q.out);
   bench.run(60, [&] { q.step(); });
   ASSERT_EQ(sink.tokens.size(), 50u);
   for (size_t i = 0; i < 50; i++) {
@@ -172,12 +166,12 @@ TEST(AckQueue, PassesInTheCycleInWhichItIsTakenWhenNothingWaits) {
   EXPECT_EQ(q.stage.merged.v.u64(), 0u);
 }
 
-TEST(AckQueue, TakesOneACycleWhileTheOutputIsBlocked) {
+TEST(TxAckMerge, TakesOneACycleWhileTheOutputIsBlocked) {
   test::Bench bench;
   Queue q;
-  std::vector<AckToSend> acks;
+  std::vector<RxAck> acks;
   for (uint32_t i = 0; i < 200; i++) acks.push_back(ack(i % 40, i));
-  test::Source<AckToSend> source(bench, q.in, acks);
+  test::Source<RxAck> source(bench, q.in, acks);
   bench.run(205, [&] { q.step(); });
   ASSERT_TRUE(source.done());
   for (size_t i = 0; i < 200; i++) EXPECT_EQ(source.cycles[i], i);
@@ -185,14 +179,14 @@ TEST(AckQueue, TakesOneACycleWhileTheOutputIsBlocked) {
 }
 
 // Input and output press at the same time: each has every second cycle.
-TEST(AckQueue, InputAndOutputTakeTurns) {
+TEST(TxAckMerge, InputAndOutputTakeTurns) {
   test::Bench bench;
   Queue q;
-  std::vector<AckToSend> acks;
+  std::vector<RxAck> acks;
   for (uint32_t i = 0; i < 400; i++) acks.push_back(ack(i, i));
-  test::Source<AckToSend> source(bench, q.in, acks);
+  test::Source<RxAck> source(bench, q.in, acks);
   bench.run(100, [&] { q.step(); });
-  test::Sink<TxPacket> sink(bench, q.out);
+  test::Sink<RxAck> sink(bench, q.out);
   bench.run(20, [&] { q.step(); });
   const size_t first_out = sink.tokens.size(), first_in = source.cycles.size();
   bench.run(200, [&] { q.step(); });
@@ -201,24 +195,24 @@ TEST(AckQueue, InputAndOutputTakeTurns) {
 }
 
 // Between two packets of a ring that drains lie the request of its next head and the request of that QP's row.
-TEST(AckQueue, DrainsEverySecondCycle) {
+TEST(TxAckMerge, DrainsEverySecondCycle) {
   test::Bench bench;
   Queue q;
-  std::vector<AckToSend> acks;
+  std::vector<RxAck> acks;
   for (uint32_t i = 0; i < 40; i++) acks.push_back(ack(i, i));
-  test::Source<AckToSend> source(bench, q.in, acks);
+  test::Source<RxAck> source(bench, q.in, acks);
   bench.run(60, [&] { q.step(); });
-  test::Sink<TxPacket> sink(bench, q.out);
+  test::Sink<RxAck> sink(bench, q.out);
   bench.run(100, [&] { q.step(); });
   ASSERT_EQ(sink.tokens.size(), 40u);
   for (size_t i = 4; i < 40; i++) EXPECT_EQ(sink.cycles[i], sink.cycles[3] + 2 * (i - 3));
 }
 
-TEST(AckQueue, SleepingChangesNothing) {
+TEST(TxAckMerge, SleepingChangesNothing) {
   for (uint64_t seed = 1; seed <= 8; seed++) {
     test::Bench bench(seed);
     Queue every, sleeping;
-    test::Sleeper<hw::tx::AckQueue, AckToSend, TxPacket> sleeper(sleeping.stage, sleeping.in, sleeping.out);
+    test::Sleeper<hw::tx::AckMerge, RxAck, RxAck> sleeper(sleeping.stage, sleeping.in, sleeping.out);
     std::vector<std::string> sent_every, sent_sleeping;
     const auto drain = [&](Queue& q, std::vector<std::string>& log, bool takes) {
       if (takes && !q.out.empty()) log.push_back(std::to_string(bench.now()) + " " + test::text(q.out.read()));
@@ -226,7 +220,7 @@ TEST(AckQueue, SleepingChangesNothing) {
     for (int i = 0; i < 20000; i++) {
       const bool offer = bench.chance(i % 2000 < 1000 ? 40 : 3), takes = bench.chance(seed % 2 ? 30 : 90);
       const bool spurious = bench.chance(3);
-      const AckToSend a = random_ack(bench.random());
+      const RxAck a = random_ack(bench.random());
       bench.tick([&] {
         every.step();
         sleeper.cycle(bench.now(), spurious);
