@@ -23,6 +23,7 @@ struct MemoryRegion {
   HW_COUNTERS(access_errors)
 
   void step(hls::stream<RxChecked>& in, hls::stream<RegionControl>& control, hls::stream<RxChecked>& out) {
+    count();
     if (!control.empty()) configure(control.read());
     if (bool(busy_)) {
       if (out.full()) return;
@@ -48,17 +49,21 @@ struct MemoryRegion {
     Range range;
     Bits<64> displacement;  // from an address inside the region to that in the host
   };
+  struct Findings {
+    Bits<1> asks, granted, begins_inside, ends_inside;
+    bool refused() const { return bool(asks & ~(granted & begins_inside & ends_inside)); }
+  };
   Ram<Row, kMaxRegions> rows_;
   RxChecked checked_;
   Range range_;  // of its message
   Bits<1> busy_;
+  Findings findings_;  // on the packet that the last step gave
 
   // The low byte of a key is the consumer's, to tell successive uses of one region apart (IBTA 10.6.3.3).
   static RegionRow row_of_key(const Bits<32>& rkey) { return rkey.get<8, clog2(kMaxRegions)>(); }
-  static bool is_inside(const Range& message, const Range& region) {
+  static bool ends_inside(const Range& message, const Range& region) {
     const bool past = message.wraps(), reaches_past = region.wraps();
-    const bool ends_inside = past == reaches_past ? !region.end.ult(message.end) : reaches_past;
-    return ends_inside && !message.va.ult(region.va);
+    return past == reaches_past ? !region.end.ult(message.end) : reaches_past;
   }
 
   void configure(const RegionControl& c) {
@@ -82,15 +87,21 @@ struct MemoryRegion {
 
   RxChecked judged(const Row& row) {
     const RxTransport& packet = checked_.packet;
-    RxChecked result = checked_;
-    if (!asks(checked_)) return result;
     const bool right = bool(wire::is(packet.opcode, wire::kReadRequest) ? row.remote_read : row.remote_write);
-    result.address = packet.va + row.displacement;
-    if (!bool(row.valid) || !right || row.rkey != packet.rkey || !is_inside(range_, row.range)) {
-      result.nak = Bits<8>(wire::aeth::kNakRemoteAccess);
-      access_errors.inc();
-    }
+    findings_.asks = Bits<1>(asks(checked_));
+    findings_.granted = Bits<1>(bool(row.valid) && right && row.rkey == packet.rkey);
+    findings_.begins_inside = Bits<1>(!packet.va.ult(row.range.va));
+    findings_.ends_inside = Bits<1>(ends_inside(range_, row.range));
+    RxChecked result = checked_;
+    if (bool(findings_.asks)) result.address = packet.va + row.displacement;
+    if (findings_.refused()) result.nak = Bits<8>(wire::aeth::kNakRemoteAccess);
     return result;
+  }
+
+  // Counts what the last step found, which keeps the counter out of its path.
+  void count() {
+    if (findings_.refused()) access_errors.inc();
+    findings_.asks = Bits<1>(0);
   }
 };
 
