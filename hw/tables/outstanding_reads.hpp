@@ -7,8 +7,9 @@
 // pass with the verdict that they have.
 //
 // A packet is taken in c and judged in c + 1, one a cycle, also of one QP. The READ to be answered next stands in the
-// row, those behind it in a ring: the response that ends a READ takes one cycle more when another one is under way,
-// which moves up meanwhile. A new READ and control take one cycle each.
+// row, those behind it in a ring: a response that may end a READ takes one cycle more, in which the next one moves up,
+// whether there is one or not, so that nothing but its opcode decides when the next packet is taken. A new READ and
+// control take one cycle each.
 #pragma once
 #include "../bus/counter.hpp"
 #include "../bus/ram.hpp"
@@ -28,12 +29,14 @@ struct OutstandingReads {
   // At most kMaxReads READs of a QP are under way: who issues them sees to it.
   void step(hls::stream<RxVerdict>& in, hls::stream<ReadIssued>& issued, hls::stream<OutstandingReadsControl>& control,
             hls::stream<Placement>& out, hls::stream<ReadAnswered>& answered) {
-    if (bool(moves_up_)) {
-      move_up(rows_.data());
+    if (bool(ending_)) {
+      if (bool(moves_up_)) move_up(rows_.data());
+      ending_ = Bits<1>(0);
     } else if (bool(intake_.has_packet)) {
       if (out.full() || answered.full()) return;
       judge(intake_.packet, rows_.data(), out, answered);
-      if (bool(moves_up_)) return;
+      ending_ = intake_.packet.may_end;
+      if (bool(ending_)) return;
     }
     if (bool(intake_.has_event)) append(intake_.event, rows_.data());
     if (bool(intake_.has_control)) configure(intake_.control);
@@ -60,18 +63,21 @@ struct OutstandingReads {
   struct Taken : RxVerdict {
     Piece piece;
     Bits<1> response;
-    Bits<1> covers;  // an ACK, which acknowledges its own PSN too; a NAK does not
+    Bits<1> may_end;  // a READ
+    Bits<1> covers;   // an ACK, which acknowledges its own PSN too; a NAK does not
 
     Taken() = default;
     explicit Taken(const RxVerdict& token) : RxVerdict(token), piece(opcode, placement.bytes) {
       response = Bits<1>(wire::is_read_response(opcode));
+      may_end = answer & response & piece.ends;
       covers = ~response & Bits<1>(!bool(placement.ack.syndrome.get<5, 3>()));
     }
   };
   RamForward<Row, kMaxQps> rows_;
   Ram<Read, kMaxQps * kMaxReads> ring_;
   Intake<Taken, OutstandingReadsControl, RxVerdict, ReadIssued> intake_;
-  Bits<1> moves_up_;  // the READ at the head of the QP's ring, into its row
+  Bits<1> ending_;    // the packet held has been judged
+  Bits<1> moves_up_;  // and its READ was not the last one
 
   void judge(const Taken& t, const Row& row, hls::stream<Placement>& out, hls::stream<ReadAnswered>& answered) {
     const bool under_way = bool(t.answer) && bool(row.count);
@@ -85,7 +91,13 @@ struct OutstandingReads {
 
     out.write(placed(t, row, accepted, implied, passes));
     if (accepted || implied) rows_.write(row_of(t.placement.ack.qpn), after(t, row, at && bool(t.response)));
-    if (accepted && bool(t.piece.ends)) finish(t.placement.ack.qpn, row, answered);
+    if (bool(t.may_end)) ring_.request(row_of(row_of(t.placement.ack.qpn), row.first + ReadSlot(1)));
+    moves_up_ = Bits<1>(accepted && row.count != Bits<clog2(kMaxReads) + 1>(1));
+    if (accepted && bool(t.piece.ends)) {
+      ReadAnswered a;
+      a.qpn = t.placement.ack.qpn;
+      answered.write(a);
+    }
 
     if (accepted) rx_read_responses.inc();
     if (implied) implied_nak_seq_err.inc();
@@ -127,21 +139,11 @@ struct OutstandingReads {
     return next;
   }
 
-  void finish(const Qpn& qpn, const Row& row, hls::stream<ReadAnswered>& answered) {
-    ReadAnswered a;
-    a.qpn = qpn;
-    answered.write(a);
-    ring_.request(row_of(row_of(qpn), row.first + ReadSlot(1)));
-    moves_up_ = Bits<1>(row.count != Bits<clog2(kMaxReads) + 1>(1));
-  }
-
   void move_up(const Row& row) {
     Row next = row;
     next.due = ring_.data();
     next.begun = Bits<1>(0);
     rows_.write(row_of(intake_.packet.placement.ack.qpn), next);
-    moves_up_ = Bits<1>(0);
-    intake_.has_packet = Bits<1>(0);  // it has been judged
   }
 
   void append(const ReadIssued& issued, const Row& row) {
