@@ -35,9 +35,6 @@ inline void tame(hw::FlowControlControl& t) {
   t.qpn = t.qpn & hw::Qpn(3);
   t.psn = hw::Psn(t.psn.v & hw::Bits<24>(3));
 }
-inline void tame(hw::RxAck& t) {
-  t.qpn = t.qpn & hw::Qpn(7);
-}
 inline void tame(hw::Response& t) {
   t.qpn = t.qpn & hw::Qpn(7);
   t.bytes = t.bytes & hw::Bits<32>(0x7ff);
@@ -46,6 +43,47 @@ inline void tame(hw::RxPacket& t) {
   static constexpr uint8_t kOpcodes[] = {0x06, 0x07, 0x08, 0x0a, 0x11, 0x11, 0x0c, 0xff};
   t.opcode = hw::Bits<8>(kOpcodes[t.opcode.u64() % 8]);
   t.drop = t.drop & hw::DropCode(t.psn.v.u64() % 4 == 0 ? 7 : 0);
+}
+// One of a few payloads that suit small PMTUs, or none.
+inline hw::PacketBytes tame_payload(const hw::PacketBytes& bytes) {
+  static constexpr uint16_t kBytes[] = {0, 256, 512, 256, 512, 100, 1, 513};
+  return hw::PacketBytes(kBytes[bytes.u64() % 8]);
+}
+inline hw::PmtuCode tame_pmtu(const hw::PmtuCode& pmtu) {
+  return hw::PmtuCode(1 + pmtu.u64() % 2);
+}
+inline void tame(hw::RxChecked& t) {
+  const uint64_t spoilt = t.packet.psn.v.u64() % 4;
+  t.packet.opcode = hw::Bits<8>(t.packet.opcode.u64() % 18);
+  t.packet.qpn = t.packet.qpn & hw::Qpn(3);
+  t.packet.payload = tame_payload(t.packet.payload);
+  t.packet.dma_length = t.packet.dma_length & hw::Bits<32>(0x701);
+  t.room = t.room & hw::Bits<32>(0x701);
+  if (spoilt != 0) t.sequence = hw::Bits<2>(hw::kInOrder);
+  if (spoilt < 3) t.nak = hw::Bits<8>(0);
+}
+inline void tame(hw::MsnControl& t) {
+  t.qpn = t.qpn & hw::Qpn(3);
+  t.pmtu = tame_pmtu(t.pmtu);
+}
+inline void tame(hw::ReadServed& t) {
+  t.qpn = t.qpn & hw::Qpn(3);
+}
+inline void tame(hw::RxVerdict& t) {
+  static constexpr uint8_t kOpcodes[] = {0x0d, 0x0e, 0x0f, 0x10, 0x11, 0x10, 0x0d, 0x0a};
+  t.opcode = hw::Bits<8>(kOpcodes[t.opcode.u64() % 8]);
+  t.placement.ack.qpn = t.placement.ack.qpn & hw::Qpn(3);
+  t.placement.ack.psn = hw::Psn(t.placement.ack.psn.v & hw::Bits<24>(3));
+  t.placement.bytes = tame_payload(t.placement.bytes);
+}
+inline void tame(hw::ReadIssued& t) {
+  t.qpn = t.qpn & hw::Qpn(3);
+  t.psn = hw::Psn(t.psn.v & hw::Bits<24>(3));
+  t.bytes = t.bytes & hw::Bits<32>(0x300);
+}
+inline void tame(hw::OutstandingReadsControl& t) {
+  t.qpn = t.qpn & hw::Qpn(3);
+  t.pmtu = tame_pmtu(t.pmtu);
 }
 
 template <class T>
