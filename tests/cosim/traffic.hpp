@@ -39,51 +39,52 @@ inline void tame(hw::Response& t) {
   t.qpn = t.qpn & hw::Qpn(7);
   t.bytes = t.bytes & hw::Bits<32>(0x7ff);
 }
+inline hw::Bits<8> opcode_of(const hw::Bits<8>& random) {
+  static constexpr uint8_t kOpcodes[] = {0x00, 0x01, 0x02, 0x03, 0x04, 0x05, 0x06, 0x07, 0x08, 0x09, 0x0a,
+                                         0x0b, 0x0c, 0x0c, 0x0d, 0x0e, 0x0f, 0x10, 0x11, 0x11, 0x17};
+  return hw::Bits<8>(kOpcodes[random.u64() % sizeof kOpcodes]);
+}
+// Eight PSNs to either side of the wrap.
+inline hw::Psn near_wrap(const hw::Psn& random) {
+  const hw::Bits<24> low = random.v & hw::Bits<24>(7);
+  return hw::Psn(bool(random.v.get<3, 1>()) ? low : low - hw::Bits<24>(8));
+}
 inline void tame(hw::RxPacket& t) {
-  static constexpr uint8_t kOpcodes[] = {0x06, 0x07, 0x08, 0x0a, 0x11, 0x11, 0x0c, 0xff};
-  t.opcode = hw::Bits<8>(kOpcodes[t.opcode.u64() % 8]);
+  t.opcode = opcode_of(t.opcode);
   t.drop = t.drop & hw::DropCode(t.psn.v.u64() % 4 == 0 ? 7 : 0);
 }
-// One of a few payloads that suit small PMTUs, or none.
-inline hw::PacketBytes tame_payload(const hw::PacketBytes& bytes) {
-  static constexpr uint16_t kBytes[] = {0, 256, 512, 256, 512, 100, 1, 513};
-  return hw::PacketBytes(kBytes[bytes.u64() % 8]);
-}
-inline hw::PmtuCode tame_pmtu(const hw::PmtuCode& pmtu) {
-  return hw::PmtuCode(1 + pmtu.u64() % 2);
+inline void tame(hw::RxTransport& t) {
+  t.opcode = opcode_of(t.opcode);
+  t.drop = t.drop & hw::DropCode(t.psn.v.u64() % 4 == 0 ? 7 : 0);
+  t.qpn = t.qpn & hw::Qpn(3);
+  t.psn = near_wrap(t.psn);
+  t.va = t.va & hw::Bits<64>(0xfff);
+  t.rkey = t.rkey & hw::Bits<32>(0x301);
+  t.dma_length = t.dma_length & hw::Bits<32>(0x1fff);
 }
 inline void tame(hw::RxChecked& t) {
-  const uint64_t spoilt = t.packet.psn.v.u64() % 4;
-  t.packet.opcode = hw::Bits<8>(t.packet.opcode.u64() % 18);
-  t.packet.qpn = t.packet.qpn & hw::Qpn(3);
-  t.packet.payload = tame_payload(t.packet.payload);
-  t.packet.dma_length = t.packet.dma_length & hw::Bits<32>(0x701);
-  t.room = t.room & hw::Bits<32>(0x701);
-  if (spoilt != 0) t.sequence = hw::Bits<2>(hw::kInOrder);
-  if (spoilt < 3) t.nak = hw::Bits<8>(0);
+  const uint64_t odd = t.expected.v.u64() % 4;
+  tame(t.packet);
+  t.sequence = t.sequence & hw::Bits<2>(odd == 0 ? 3 : 0);
+  t.nak = t.nak & hw::Bits<8>(odd == 1 ? 0x7f : 0);
 }
-inline void tame(hw::MsnControl& t) {
+inline void tame(hw::QpStateControl& t) {
   t.qpn = t.qpn & hw::Qpn(3);
-  t.pmtu = tame_pmtu(t.pmtu);
+  t.expected = near_wrap(t.expected);
 }
-inline void tame(hw::ReadServed& t) {
+inline void tame(hw::RegionControl& t) {
+  t.rkey = t.rkey & hw::Bits<32>(0x301);
+  t.va = t.va & hw::Bits<64>(0xff);
+  t.length = t.length & hw::Bits<64>(0x7fff);
+}
+inline void tame(hw::ReceivePosted& t) {
   t.qpn = t.qpn & hw::Qpn(3);
 }
-inline void tame(hw::RxVerdict& t) {
-  static constexpr uint8_t kOpcodes[] = {0x0d, 0x0e, 0x0f, 0x10, 0x11, 0x10, 0x0d, 0x0a};
-  t.opcode = hw::Bits<8>(kOpcodes[t.opcode.u64() % 8]);
-  t.placement.ack.qpn = t.placement.ack.qpn & hw::Qpn(3);
-  t.placement.ack.psn = hw::Psn(t.placement.ack.psn.v & hw::Bits<24>(3));
-  t.placement.bytes = tame_payload(t.placement.bytes);
-}
-inline void tame(hw::ReadIssued& t) {
+inline void tame(hw::ReceiveWqe& t) {
   t.qpn = t.qpn & hw::Qpn(3);
-  t.psn = hw::Psn(t.psn.v & hw::Bits<24>(3));
-  t.bytes = t.bytes & hw::Bits<32>(0x300);
 }
-inline void tame(hw::OutstandingReadsControl& t) {
+inline void tame(hw::ReceiveQueueControl& t) {
   t.qpn = t.qpn & hw::Qpn(3);
-  t.pmtu = tame_pmtu(t.pmtu);
 }
 
 template <class T>
