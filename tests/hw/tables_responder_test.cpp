@@ -623,61 +623,89 @@ TEST_F(Responder, Row35_AReservedOpcodeIsDroppedAndTakesNoPsn) {
   EXPECT_ANSWER(send(only(kPsn)), true, kAck, kPsn, kMsn + 1);
 }
 
-// A requester that goes back as it is told, on a wire that loses, repeats and delays: every byte of every message is
-// placed once, in order, at its address, and the MSN counts the messages.
-TEST_F(Responder, WhateverTheWireDoesEachMessageIsPlacedOnce) {
+// A requester that goes back as it is told, on a wire that loses, repeats and delays, and a host that posts its receive
+// work requests late: every byte of every message is placed once, in order, where it belongs, each message that takes a
+// receive completes it once, and the MSN counts the messages.
+class LossyWire : public Responder {
+ protected:
+  struct Packet {
+    RxTransport request;
+    uint64_t address;
+  };
+  std::mt19937_64 random_;
+  uint32_t psn0_ = 0;
+  std::vector<Packet> packets_;
+  std::vector<uint64_t> lengths_;  // of the messages that take a receive
+
+  uint32_t psn_of(size_t packet) const { return uint32_t(psn0_ + packet) & 0xffffff; }
+
+  void add_message() {
+    const uint32_t length = random_() % 8 == 0 ? 0 : uint32_t(random_() % (4 * kPmtu));
+    const bool is_send = random_() % 2 != 0, immediate = random_() % 2 != 0;
+    const uint64_t offset = random_() % (kRegion - length);
+    const uint64_t address = is_send ? inbox(uint32_t(lengths_.size())) : kHost + offset;
+    if (is_send || immediate) lengths_.push_back(length);
+    uint32_t done = 0;
+    do {
+      const uint32_t bytes = std::min(kPmtu, length - done);
+      const bool starts = done == 0, ends = done + bytes == length;
+      const unsigned place = (starts ? (ends ? 4 : 0) : ends ? 2 : 1) + (ends && immediate ? 1 : 0);
+      const uint32_t dma_length = starts && !is_send ? length : 0;
+      packets_.push_back({request(uint8_t((is_send ? kSendFirst : kFirst) + place), psn_of(packets_.size()), bytes,
+                                  dma_length, kVa + offset),
+                          address + done});
+      packets_.back().request.ack_request = Bits<1>(ends);
+      done += bytes;
+    } while (done < length);
+  }
+};
+
+TEST_F(LossyWire, WhateverItDoesEachMessageIsPlacedOnce) {
+  uint64_t not_ready = 0;
   for (uint64_t seed = 1; seed <= 20; seed++) {
-    std::mt19937_64 random(seed);
-    struct Packet {
-      RxTransport request;
-      uint64_t address;
-    };
-    std::vector<Packet> packets;
-    const uint32_t psn0 = 0xffffff & uint32_t(0xffffe0 + random() % 64);
+    random_.seed(seed);
+    packets_.clear();
+    lengths_.clear();
+    psn0_ = 0xffffff & uint32_t(0xffffe0 + random_() % 64);
     const uint32_t messages = 40;
-    for (uint32_t m = 0; m < messages; m++) {
-      const uint32_t length = random() % 8 == 0 ? 0 : uint32_t(random() % (4 * kPmtu));
-      const uint64_t offset = random() % (kRegion - length);
-      uint32_t done = 0;
-      do {
-        const uint32_t bytes = std::min(kPmtu, length - done);
-        const bool starts = done == 0, ends = done + bytes == length;
-        const uint8_t opcode = starts ? (ends ? kOnly : kFirst) : ends ? kLast : kMiddle;
-        packets.push_back(
-            {request(opcode, (psn0 + uint32_t(packets.size())) & 0xffffff, bytes, starts ? length : 0, kVa + offset),
-             kHost + offset + done});
-        packets.back().request.ack_request = Bits<1>(ends);
-        done += bytes;
-      } while (done < length);
-    }
-    open(psn0, 0);
-    std::vector<uint64_t> placed;
+    for (uint32_t m = 0; m < messages; m++) add_message();
+    open(psn0_, 0);
+    std::vector<uint64_t> placed, completed;
     uint64_t last_msn = 0;
+    uint32_t posted = 0;
     size_t next = 0, acknowledged = 0;
-    for (int i = 0; i < 20000 && acknowledged < packets.size(); i++) {
-      if (next == packets.size()) next = acknowledged;  // time-out
+    for (int i = 0; i < 20000 && acknowledged < packets_.size(); i++) {
+      if (posted < lengths_.size() && random_() % 4 == 0) post(posted++, 4 * kPmtu);
+      if (next == packets_.size()) next = acknowledged;  // time-out
       size_t which = next;
-      const unsigned fault = unsigned(random() % 10);
-      if (fault == 0) which = random() % packets.size();  // early, or late: an old copy
+      const unsigned fault = unsigned(random_() % 10);
+      if (fault == 0) which = random_() % packets_.size();  // early, or late: an old copy
       if (fault != 0) next++;
       if (fault == 1) continue;  // lost
-      const Outcome o = send(packets[which].request);
+      const Outcome o = send(packets_[which].request);
       if (o.placed) {
         ASSERT_EQ(which, placed.size()) << "out of order or twice";
         placed.push_back(o.address);
       }
-      if (!o.answered || random() % 8 == 0) continue;  // the answer is lost
+      if (o.completed) {
+        ASSERT_EQ(o.completion.index.u64(), completed.size());
+        completed.push_back(o.completion.bytes.u64());
+      }
+      if (!o.answered || random_() % 8 == 0) continue;  // the answer is lost
       last_msn = o.msn;
-      const size_t answered = (o.psn - psn0) & 0xffffff;
-      ASSERT_TRUE(o.syndrome == kAck || o.syndrome == kNakSequence);
+      const size_t answered = (o.psn - psn0_) & 0xffffff;
+      ASSERT_TRUE(o.syndrome == kAck || o.syndrome == kNakSequence || o.syndrome == kRnr);
       acknowledged = std::max<size_t>(acknowledged, (o.syndrome == kAck ? answered + 1 : answered) & 0xffffff);
-      if (o.syndrome == kNakSequence) next = answered;
+      if (o.syndrome != kAck) next = answered;
+      not_ready += o.syndrome == kRnr;
     }
-    ASSERT_EQ(placed.size(), packets.size()) << "seed " << seed;
-    for (size_t i = 0; i < packets.size(); i++)
-      ASSERT_TRUE(packets[i].request.payload.u64() == 0 || placed[i] == packets[i].address) << i;
+    ASSERT_EQ(placed.size(), packets_.size()) << "seed " << seed;
+    for (size_t i = 0; i < packets_.size(); i++)
+      ASSERT_TRUE(packets_[i].request.payload.u64() == 0 || placed[i] == packets_[i].address) << i;
+    EXPECT_EQ(completed, lengths_);
     EXPECT_EQ(last_msn, messages);
   }
+  EXPECT_GT(not_ready, 20u);
 }
 
 }  // namespace
