@@ -31,6 +31,15 @@ struct Share {
   }
 };
 
+// Which of the three are right.
+struct RightShares {
+  Bits<1> part, all, more;
+
+  bool holds(const Share& share) const {
+    return bool((part & share.part) | (all & share.all) | (more & ~(share.part | share.all)));
+  }
+};
+
 // A payload against the PMTU: one that ends its message may fill it, any other must; and only a message of no bytes
 // ends with none (docs/protocol.md D row 24).
 struct Piece {

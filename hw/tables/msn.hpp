@@ -63,10 +63,10 @@ struct Msn {
   struct Taken : RxChecked {
     Piece piece;
     Bits<1> sends, reads;
-    Bits<1> completes;    // a receive work request, when it is accepted
-    Bits<32> length;      // of the message that starts
-    Bits<1> adds_up;      // the payload to that message
-    Bits<1> in_order;     // to be executed
+    Bits<1> completes;  // a receive work request, when it is accepted
+    Bits<32> length;    // of the message that starts
+    RightShares right;  // of the message: when it starts here all or none, for that is known already
+    Bits<1> in_order;
     Bits<1> executes;     // in order, or a READ once more
     Bits<1> comes_again;  // refused for the moment only
 
@@ -76,21 +76,28 @@ struct Msn {
       reads = Bits<1>(wire::is(packet.opcode, wire::kReadRequest));
       completes = (sends & piece.ends) | Bits<1>(wire::has_immediate(packet.opcode));
       length = bool(sends) ? room : packet.dma_length;
-      adds_up = bool(reads) ? Bits<1>(!bool(packet.payload)) : Msn::adds_up(*this, Share(packet.payload, length));
+      right = right_shares();
       in_order = Bits<1>(sequence == Bits<2>(kInOrder));
       executes = in_order | (reads & Bits<1>(sequence == Bits<2>(kDuplicate)));
       comes_again = Bits<1>(nak.get<5, 3>() == Bits<3>(wire::aeth::kRnrNak >> 5));
+    }
+
+   private:
+    // A WRITE brings all that remains with its last packet and leaves something before; a SEND may leave room.
+    RightShares right_shares() const {
+      RightShares r;
+      r.part = sends | ~piece.ends;
+      r.all = sends | piece.ends;
+      if (!bool(piece.starts)) return r;
+      const Share of_send(packet.payload, room), of_write(packet.payload, packet.dma_length);
+      const bool fits = bool(reads) ? !bool(packet.payload) : r.holds(bool(sends) ? of_send : of_write);
+      r.part = r.all = r.more = Bits<1>(fits);
+      return r;
     }
   };
   RamForward<Row, kMaxQps> rows_;
   RamForward<Reads, kMaxQps> reads_;
   Intake<Taken, MsnControl, RxChecked, ReadServed> intake_;
-
-  // A WRITE brings all that remains with its last packet and leaves something before; a SEND may leave room.
-  static Bits<1> adds_up(const Taken& t, const Share& share) {
-    if (bool(t.sends)) return share.part | share.all;
-    return bool(t.piece.ends) ? share.all : share.part;
-  }
 
   void judge(const Taken& t, const Row& row, const Reads& reads, hls::stream<RxVerdict>& out,
              hls::stream<Response>& response) {
@@ -132,8 +139,7 @@ struct Msn {
   static bool well_shaped(const Taken& t, const Row& row) {
     const bool starts = bool(t.piece.starts);
     const bool sequence = t.piece.starts != row.in_message && (starts || t.sends == row.sends);
-    const Bits<1> sum = starts ? t.adds_up : adds_up(t, Share(t.packet.payload, row.message.remaining));
-    return sequence && t.piece.suits(row.pmtu) && bool(sum);
+    return sequence && t.piece.suits(row.pmtu) && t.right.holds(Share(t.packet.payload, row.message.remaining));
   }
 
   static RxVerdict verdict(const Taken& t, const Row& row, const Row& next, bool keep) {
