@@ -22,8 +22,8 @@
 #ifndef HW_MAX_READS
 #define HW_MAX_READS 16
 #endif
-#ifndef HW_STORE_BEATS
-#define HW_STORE_BEATS 1024
+#ifndef HW_STORE_BYTES
+#define HW_STORE_BYTES 65536
 #endif
 
 namespace hw {
@@ -34,7 +34,7 @@ constexpr int kListEntries = HW_LIST_ENTRIES;  // retransmit entries, one more p
 constexpr int kSendWqes = HW_SEND_WQES;        // work requests per QP that the NIC holds, sent ones not counted
 constexpr int kReceiveWqes = HW_RECEIVE_WQES;  // receive work requests per QP
 constexpr int kMaxReads = HW_MAX_READS;        // READ requests per QP under way, in each direction
-constexpr int kStoreBeats = HW_STORE_BEATS;    // beats of the receive packet store
+constexpr int kStoreBytes = HW_STORE_BYTES;    // of the receive packet store, in whole beats
 
 typedef Bits<24> Qpn;
 typedef Bits<clog2(kMaxQps)> QpRow;

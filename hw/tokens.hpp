@@ -31,8 +31,8 @@ enum Drop : uint8_t {
 };
 typedef Bits<3> DropCode;
 
-// rx/header_split -> ip -> udp -> bth. The first 70 bytes of a frame as they came (payload where the packet's own
-// headers are shorter), and what the cut found: `payload` bytes without pad, `body`: beats of payload do follow.
+// rx/header_split -> ip -> udp -> bth. The headers of a frame as they came (behind the packet's own ones payload, or
+// zeros), and what the cut found: `payload` bytes without pad, `body`: beats of payload do follow.
 struct RxHeader {
   Bits<wire::kMaxHeaderBytes * 8> bytes;
   PacketBytes payload;

@@ -45,7 +45,7 @@ inline uint32_t words_by_table(uint32_t state, const uint64_t* words) {
 // bit up to make that good. Word i is worth x^(64 (n-1-i)), and the CRC is the message times x^32 modulo P.
 template <int kWords>
 struct ClmulConstants {
-  alignas(16) uint64_t place[kWords];
+  alignas(16) uint64_t place[kWords < 2 ? 2 : kWords];
   alignas(16) uint64_t fold[2];    // x^64, to bring 96 bits to 64; unused
   alignas(16) uint64_t divide[2];  // x^64 / P and P, both of 33 bits (Barrett)
 
@@ -61,7 +61,7 @@ __attribute__((target("pclmul"))) inline uint32_t words_by_clmul(uint32_t state,
   const auto word = [](uint64_t w) { return _mm_cvtsi64_si128(static_cast<long long>(w)); };
 
   __m128i sum = _mm_clmulepi64_si128(word(words[0] ^ state), constants(k.place), 0x00);
-  sum = _mm_xor_si128(sum, _mm_clmulepi64_si128(word(words[1]), constants(k.place), 0x10));
+  if (kWords > 1) sum = _mm_xor_si128(sum, _mm_clmulepi64_si128(word(words[1]), constants(k.place), 0x10));
 #pragma GCC unroll 8
   for (int i = 2; i < kWords; i += 2) {
     const __m128i place = constants(k.place + i);

@@ -10,6 +10,7 @@
 #include "beat.hpp"
 #include "constant.hpp"
 #include "crc32_poly.hpp"
+#include "head.hpp"
 #include "wire.hpp"
 #include "xor_matrix.hpp"
 
@@ -30,17 +31,41 @@ inline void set_ones(Bits<W>& frame) {
   wire::store<F>(frame, ~Bits<F::kBits>());
 }
 
-// Makes the first beat of a frame what the ICRC sees: what routers and switches may change is taken as ones.
-template <int W>
-inline void mask(Bits<W>& first_beat) {
-  static_assert(W >= 512, "all masked fields lie in the first beat");
-  first_beat.template set<0>(Bits<wire::kEthernetBytes * 8>());
-  set_ones<wire::ip::Tos>(first_beat);
-  set_ones<wire::ip::Ttl>(first_beat);
-  set_ones<wire::ip::Checksum>(first_beat);
-  set_ones<wire::udp::Checksum>(first_beat);
-  set_ones<wire::bth::Reserved8a>(first_beat);
+// Makes the beginning of a frame what the ICRC sees: what routers and switches may change is taken as ones.
+enum : int { kMaskedBytes = wire::kBthOffset + 5 };
+template <int N>
+inline void mask(Bits<N>& frame) {
+  static_assert(N >= kMaskedBytes * 8, "all masked fields");
+  frame.template set<0>(Bits<wire::kEthernetBytes * 8>());
+  set_ones<wire::ip::Tos>(frame);
+  set_ones<wire::ip::Ttl>(frame);
+  set_ones<wire::ip::Checksum>(frame);
+  set_ones<wire::udp::Checksum>(frame);
+  set_ones<wire::bth::Reserved8a>(frame);
 }
+
+// The same for a beat alone, the one at `place` in its frame; PLACE and those before it.
+template <int W, int PLACE = beats_of<W>(kMaskedBytes) - 1>
+struct BeatMask {
+  enum { kBits = beats_of<W>(kMaskedBytes) * W };
+
+  template <int M>
+  static void apply(const Bits<M>& place, Bits<W>& beat) {
+    if (place == Bits<M>(PLACE)) {
+      Bits<kBits> frame;
+      frame.template set<PLACE * W>(beat);
+      mask(frame);
+      beat = frame.template get<PLACE * W, W>();
+    } else {
+      BeatMask<W, PLACE - 1>::apply(place, beat);
+    }
+  }
+};
+template <int W>
+struct BeatMask<W, -1> {
+  template <int M>
+  static void apply(const Bits<M>&, Bits<W>&) {}
+};
 
 // A whole beat of W bits, from a register of zero.
 template <int W>
@@ -136,20 +161,23 @@ inline bool is_residue(const Register& state, const Bits<clog2(W / 8)>& unused) 
 }
 
 // The ICRC over the frames of a bus, as state of a stage. After the last beat of a frame `state` is that frame's.
+template <unsigned W>
 struct Running {
   Register state;
-  Bits<1> inside;
 
-  template <unsigned W>
   void take(const Beat<W>& x) {
     Bits<W> covered = x.data;
-    if (!bool(inside)) {
-      mask(covered);
-      state = Register(kStart);
-    }
+    BeatMask<W>::apply(place_, covered);
+    if (place_ == Place(0)) state = Register(kStart);
     state = crc_beat(state, covered);
-    inside = ~x.last;
+    if (place_ != Place(kMaskedBeats)) place_ = place_ + Place(1);
+    if (bool(x.last)) place_ = Place(0);
   }
+
+ private:
+  enum { kMaskedBeats = beats_of<W>(kMaskedBytes) };
+  typedef Bits<clog2(kMaskedBeats + 1)> Place;
+  Place place_;  // of the next beat in its frame, kMaskedBeats for all that have nothing masked
 };
 
 }  // namespace icrc

@@ -199,6 +199,10 @@ inline bool takes_receive(const Bits<8>& o) {
   return is_in(o, kReceives);
 }
 
+// The words of extended header that a packet can have, as a mask: none, AETH or ImmDt, RETH, RETH and ImmDt.
+constexpr uint32_t kExtensions =
+    1u << 0 | 1u << kAethBytes / 4 | 1u << kRethBytes / 4 | 1u << (kRethBytes + kImmDtBytes) / 4;
+
 // Bytes of extended header behind the BTH: 0, 4 (AETH or ImmDt), 16 (RETH) or 20 (RETH and ImmDt).
 inline Bits<5> extended_bytes(const Bits<8>& o) {
   const Bits<5> reth(has_reth(o) ? uint64_t(kRethBytes) : 0);

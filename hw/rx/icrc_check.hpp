@@ -36,7 +36,7 @@ struct IcrcCheck {
   }
 
  private:
-  icrc::Running icrc_;
+  icrc::Running<W> icrc_;
   Bits<1> ended_;              // the last beat was the end of a packet that was not bad before,
   Bits<clog2(W / 8)> unused_;  // and lacked so many bytes
 };

@@ -3,11 +3,13 @@
 // Everything behind finds the ICRC, the pad and the payload by these lengths, so they are checked first, before the
 // ICRC (docs/protocol.md rows 35 and 44): IP total length, UDP length, the headers that the opcode asks for, PadCnt.
 // Ethernet padding and trailers after the IP packet are cut off: the beat with the packet's last byte becomes the last
-// one and the rest of the frame is swallowed. A packet that lies about its lengths leaves as its first beat alone, one
-// that is shorter than it claims as it is; both `bad` on the last beat.
+// one and the rest of the frame is swallowed. A packet that lies about its lengths leaves up to the beat that shows it,
+// the one with the PadCnt; one that is shorter than it claims leaves as it is. Both are `bad` on the last beat.
 #pragma once
 #include "../bus/bytes.hpp"
 #include "../bus/counter.hpp"
+#include "../bus/extension.hpp"
+#include "../bus/head.hpp"
 #include "../tokens.hpp"
 
 namespace hw {
@@ -15,7 +17,6 @@ namespace rx {
 
 template <unsigned W>
 struct L3Length {
-  static_assert(W >= 512, "the headers that are checked lie in the first beat");
   Counter length_errors;
   HW_COUNTERS(length_errors)
 
@@ -24,13 +25,43 @@ struct L3Length {
     const Beat<W>& x = in.read();
     if (bool(swallow_)) {
       swallow_ = ~x.last;
-      return;
+    } else if (!bool(inside_) && !head_.lacks_one()) {
+      collect(x, out);
+    } else {
+      cut(x, out);
     }
+  }
+
+ private:
+  enum : int {
+    kLengthBits = 13,
+    kCountBits = clog2(W / 8 + 1),
+    kHeadBeats = beats_of<W>(wire::kBthOffset + 2),
+    kBytesBefore = (kHeadBeats - 1) * int(W) / 8,  // the beat that decides
+  };
+  typedef Bits<kLengthBits> Length;
+  // With the largest PMTU and all the headers there are. Larger ones would not fit into `Length`, nor into
+  // rx/packet_store.
+  static constexpr uint64_t kMaxDatagramBytes = wire::kMinDatagramBytes + wire::kMaxExtBytes + wire::kMaxPayloadBytes;
+  // A beat before the one that decides.
+  void collect(const Beat<W>& x, hls::stream<Beat<W>>& out) {
+    head_.keep(x.data, bool(x.last));
+    Beat<W> y = x;
+    y.bad = x.last;
+    out.write(y);
+    if (bool(x.last)) length_errors.inc();
+  }
+
+  // The beat with the last byte of the head, or one behind it.
+  void cut(const Beat<W>& x, hls::stream<Beat<W>>& out) {
     const bool first = !bool(inside_);
-    const bool lies = first && !consistent(x.data);
-    // Of the IP packet; a first beat too short for the Ethernet header holds no consistent length either.
-    const Length left = first ? wire::load<wire::ip::TotalLength>(x.data).template to<kLengthBits>() : left_;
-    const Length before(first ? uint64_t(wire::kEthernetBytes) : 0);
+    const Bits<kHeadBeats* W> head = head_.with_next(x.data);
+    if (first) head_.keep(x.data, true);
+    const bool lies = first && !consistent(head);
+    // Of the IP packet; a frame too short for its Ethernet header holds no consistent length either.
+    const Length left = first ? wire::load<wire::ip::TotalLength>(head).template to<kLengthBits>() : left_;
+    // The packet begins so many bytes behind the beginning of the beat (modulo 2^kLengthBits).
+    const Length before = first ? Length(wire::kEthernetBytes) - Length(kBytesBefore) : Length(0);
     const Length bytes = x.bytes.template to<kLengthBits>() - before;
     const bool complete = !bytes.ult(left);
     const bool ends = lies || complete || bool(x.last);
@@ -50,38 +81,39 @@ struct L3Length {
     swallow_ = Bits<1>(ends) & ~x.last;
   }
 
- private:
-  enum { kLengthBits = 13, kCountBits = clog2(W / 8 + 1) };
-  typedef Bits<kLengthBits> Length;
-  // A datagram with the largest PMTU and a RETH. Larger ones would not fit into `Length`, nor into rx/packet_store.
-  static constexpr uint64_t kMaxDatagramBytes = wire::kMinDatagramBytes + wire::kRethBytes + 4096;
-
-  Bits<1> inside_, swallow_;
-  Length left_;  // bytes of the packet that have not come yet
-
   // Payload and pad fill whole words (IBTA 9.2.3), as all headers do, so a datagram does too: where there is payload,
-  // there is room for the pad.
-  static bool consistent(const Bits<W>& header) {
-    const Bits<16> total = wire::load<wire::ip::TotalLength>(header);
-    const Bits<8> opcode = wire::load<wire::bth::Opcode>(header);
-    const bool reth = wire::has_reth(opcode), ack = wire::has_aeth(opcode);
-    const bool room = reth ? holds<wire::kRethBytes>(total) : ack ? holds<wire::kAethBytes>(total) : holds<0>(total);
-    const bool bare = reth ? fits<wire::kRethBytes>(total) : ack ? fits<wire::kAethBytes>(total) : fits<0>(total);
-    const bool pad = bool(wire::load<wire::bth::Flags>(header).template get<4, 2>());
-    return wire::load<wire::udp::Length>(header) == total - Bits<16>(wire::kIpBytes) && room &&
+  // there is room for the pad. An acknowledgement has none.
+  template <int N>
+  static bool consistent(const Bits<N>& head) {
+    const Bits<16> total = wire::load<wire::ip::TotalLength>(head);
+    const Bits<8> opcode = wire::load<wire::bth::Opcode>(head);
+    const Bits<5> extended = wire::extended_bytes(opcode);
+    const bool room = by_extension(extended, Holds{total}), bare = by_extension(extended, Fits{total});
+    const bool pad = bool(wire::load<wire::bth::Flags>(head).template get<4, 2>());
+    return wire::load<wire::udp::Length>(head) == total - Bits<16>(wire::kIpBytes) && room &&
            !Bits<16>(kMaxDatagramBytes).ult(total) && !bool(total.template get<0, 2>()) && !(bare && pad) &&
-           !(ack && !bare);
+           !(wire::is(opcode, wire::kAcknowledge) && !bare);
   }
 
   // A datagram with EXTENDED bytes of extended header: long enough for its headers, or just as long.
-  template <int EXTENDED>
-  static bool holds(const Bits<16>& total) {
-    return !total.ult(Bits<16>(wire::kMinDatagramBytes + EXTENDED));
-  }
-  template <int EXTENDED>
-  static bool fits(const Bits<16>& total) {
-    return total == Bits<16>(wire::kMinDatagramBytes + EXTENDED);
-  }
+  struct Holds {
+    Bits<16> total;
+    template <int EXTENDED>
+    bool at() const {
+      return !total.ult(Bits<16>(wire::kMinDatagramBytes + EXTENDED));
+    }
+  };
+  struct Fits {
+    Bits<16> total;
+    template <int EXTENDED>
+    bool at() const {
+      return total == Bits<16>(wire::kMinDatagramBytes + EXTENDED);
+    }
+  };
+
+  Head<W, kHeadBeats> head_;
+  Bits<1> inside_, swallow_;  // a packet whose head was good; the rest of a frame
+  Length left_;               // bytes of the packet that have not come yet
 };
 
 }  // namespace rx

@@ -14,8 +14,9 @@ namespace rx {
 
 template <unsigned W>
 struct PacketStore {
+  enum : int { kBeats = kStoreBytes / int(W / 8) };
   struct Params {
-    uint32_t beats = kStoreBeats;  // 1 .. kStoreBeats
+    uint32_t beats = kBeats;  // 1 .. kBeats
   } params;
   Counter stored, dropped;  // packets
   Counter fullest;          // beats, the most ever held
@@ -37,15 +38,15 @@ struct PacketStore {
 
  private:
   // One bit more than a row number has, so that full and empty differ.
-  typedef Bits<clog2(kStoreBeats) + 1> Pointer;
+  typedef Bits<clog2(kBeats) + 1> Pointer;
 
-  Ram<Beat<W>, kStoreBeats> beats_;
+  Ram<Beat<W>, kBeats> beats_;
   Pointer write_, committed_, read_;
   Bits<1> fetched_;  // a beat waits in beats_.data()
   Bits<1> discard_;  // the rest of this packet is thrown away
 
-  static Bits<clog2(kStoreBeats)> row(const Pointer& p) {
-    return p.template to<clog2(kStoreBeats)>();
+  static Bits<clog2(kBeats)> row(const Pointer& p) {
+    return p.template to<clog2(kBeats)>();
   }
 
   void forward(hls::stream<Beat<W>>& out) {
@@ -87,7 +88,7 @@ struct PacketStore {
   // What the last step left behind: it is followed by this one whenever it took a beat.
   void measure() {
     const Pointer held = write_ - read_;
-    if (fullest.v.to<clog2(kStoreBeats) + 1>().ult(held)) fullest.v = held.template to<32>();
+    if (fullest.v.to<clog2(kBeats) + 1>().ult(held)) fullest.v = held.template to<32>();
   }
 };
 

@@ -1,96 +1,86 @@
 // Joins the header of a packet and its payload into a frame, which lacks only its ICRC.
 #pragma once
+#include "../bus/extension.hpp"
 #include "../tokens.hpp"
 
 namespace hw {
 namespace tx {
 
-// The payload moves up by the length of the header; the header bytes of the beat in which the payload begins are held
-// as if they were the end of a payload beat before it, so that every beat is one shift of two neighbours. A pad of
-// zeros makes the payload a multiple of four bytes (IBTA 9.2.5). One beat leaves in every cycle, across packets too;
-// the only extra cycle is the one in which the last bytes spill into a beat of their own.
+// The header leaves beat by beat; the payload moves up by what the header has of the beat in which they meet, and a pad
+// of zeros makes it a multiple of four bytes (IBTA 9.2.5). One beat leaves in every cycle, across packets too; the only
+// extra cycle is the one in which the last bytes spill into a beat of their own.
 template <unsigned W>
 struct Frame {
-  static_assert(W == 512 || W == 1024, "the headers must end in the first two beats");
-
   void step(hls::stream<TxFrame>& frames, hls::stream<Beat<W>>& payload, hls::stream<Beat<W>>& out) {
     if (out.full()) return;
-    if (bool(tail_)) {
-      out.write(beat(joined(Bits<W>(0)), tail_bytes_, true));
-      tail_ = Bits<1>(0);
-      return;
-    }
-    if (!bool(body_)) {
+    if (bool(tail_)) return out.write(end(aligned(Bits<W>(0)), tail_bytes_));
+    if (!bool(busy_)) {
       if (frames.empty()) return;
-      if (begin(frames.read(), out)) return;
+      begin(frames.read());
     }
-    if (payload.empty()) return;
-    move(payload.read(), out);
+    if (beats_ != Bits<7>(0)) return header_beat(out);
+    if (!bool(body_)) return out.write(end(header_.template to<W>(), offset().template to<kCountBits>()));
+    if (!payload.empty()) payload_beat(payload.read(), out);
   }
 
  private:
-  enum : int {
-    kBytes = W / 8,
-    kCountBits = clog2(W / 8 + 1),
-    kWithBth = wire::kExtOffset,
-    kWithAeth = wire::kExtOffset + wire::kAethBytes,
-    kWithReth = wire::kExtOffset + wire::kRethBytes,
-  };
+  enum : int { kBytes = W / 8, kCountBits = clog2(W / 8 + 1), kHeaderBits = wire::kMaxHeaderBytes * 8 };
+  static_assert(wire::kExtOffset % 4 == 2, "no header ends with a beat");
   typedef Bits<kCountBits> Count;
   typedef Bits<kCountBits + 1> Position;  // of a byte in two beats
 
-  // The three lengths differ in one bit each.
-  static_assert((kWithReth & 64) && !(kWithAeth & 64) && !(kWithBth & 64) && (kWithAeth & 8) && !(kWithBth & 8), "");
-  static bool has_reth(const Bits<7>& header) { return bool(header.get<6, 1>()); }
-  static bool has_aeth(const Bits<7>& header) { return !has_reth(header) && bool(header.get<3, 1>()); }
-
-  // Takes a header. True when a beat has left with it; else the first payload beat may join it in the same cycle.
-  bool begin(const TxFrame& f, hls::stream<Beat<W>>& out) {
-    const bool spills = has_reth(f.header) && kWithReth > kBytes;
-    header_ = f.header;
-    tag_ = f.tag;
-    hold_ = has_reth(f.header)   ? ending_at<kWithReth>(f)
-            : has_aeth(f.header) ? ending_at<kWithAeth>(f)
-                                 : ending_at<kWithBth>(f);
+  void begin(const TxFrame& f) {
+    busy_ = Bits<1>(1);
+    header_ = f.bytes;
+    bytes_ = f.header;
+    beats_ = f.header.template shr<clog2(kBytes)>();
     body_ = f.body;
-    tail_ = Bits<1>(spills && !bool(f.body));
-    tail_bytes_ = Count(kWithReth % kBytes);
-    if (!spills && bool(f.body)) return false;
-    out.write(beat(f.bytes.template to<W>(), spills ? Count(kBytes) : f.header.template to<kCountBits>(), !spills));
-    return true;
+    tag_ = f.tag;
   }
 
-  void move(const Beat<W>& x, hls::stream<Beat<W>>& out) {
+  // One that has nothing but header.
+  void header_beat(hls::stream<Beat<W>>& out) {
+    out.write(beat(header_.template to<W>(), Count(kBytes), false));
+    header_ = header_.template shr<W>();
+    beats_ = beats_ - Bits<7>(1);
+  }
+
+  void payload_beat(const Beat<W>& x, hls::stream<Beat<W>>& out) {
     const Position words = (x.bytes.template to<kCountBits + 1>() + Position(3)).template shr<2>();
-    const Position end = offset() + words.template shl<2>();
-    const bool fits = !Position(kBytes).ult(end);
-    const bool done = bool(x.last) && fits;
-    out.write(beat(joined(x.data), done ? end.template to<kCountBits>() : Count(kBytes), done));
+    const Position all = offset() + words.template shl<2>();
+    const bool fits = !Position(kBytes).ult(all);
+    const Bits<W> data = header_.template to<W>() | aligned(x.data);
+    if (bool(x.last) && fits) return out.write(end(data, all.template to<kCountBits>()));
+    out.write(beat(data, Count(kBytes), false));
+    header_ = Bits<kHeaderBits>(0);
     hold_ = x.data;
-    body_ = ~x.last;
-    tail_ = Bits<1>(bool(x.last) && !fits);
-    tail_bytes_ = (end - Position(kBytes)).template to<kCountBits>();
+    tail_ = x.last;
+    tail_bytes_ = (all - Position(kBytes)).template to<kCountBits>();
   }
 
-  // The W bits of a header that end with its byte LENGTH - 1.
-  template <int LENGTH>
-  static Bits<W> ending_at(const TxFrame& f) {
-    return cat(f.bytes, Bits<W>(0)).template get<LENGTH * 8, W>();
+  // The last beat of the frame.
+  Beat<W> end(const Bits<W>& data, const Count& bytes) {
+    busy_ = tail_ = Bits<1>(0);
+    header_ = Bits<kHeaderBits>(0);
+    hold_ = Bits<W>(0);
+    return beat(data, bytes, true);
   }
 
   // Where in a beat the payload begins.
-  Position offset() const {
-    return Position(has_reth(header_)   ? uint64_t(kWithReth % kBytes)
-                    : has_aeth(header_) ? uint64_t(kWithAeth % kBytes)
-                                        : uint64_t(kWithBth % kBytes));
-  }
+  Position offset() const { return bytes_.template get<0, clog2(kBytes)>().template to<kCountBits + 1>(); }
 
-  // The end of the held beat, followed by the beginning of `next`.
-  Bits<W> joined(const Bits<W>& next) const {
-    return has_reth(header_)   ? Bits<W>::template funnel<W - kWithReth * 8 % W>(hold_, next)
-           : has_aeth(header_) ? Bits<W>::template funnel<W - kWithAeth * 8 % W>(hold_, next)
-                               : Bits<W>::template funnel<W - kWithBth * 8 % W>(hold_, next);
+  // The end of the held beat, which the payload before `next` has filled, and the beginning of `next`.
+  Bits<W> aligned(const Bits<W>& next) const {
+    return by_extension((bytes_ - Bits<7>(wire::kExtOffset)).template to<5>(), Aligned{hold_, next});
   }
+  struct Aligned {
+    const Bits<W>& hold;
+    const Bits<W>& next;
+    template <int EXTENDED>
+    Bits<W> at() const {
+      return Bits<W>::template funnel<W - (wire::kExtOffset + EXTENDED) * 8 % W>(hold, next);
+    }
+  };
 
   Beat<W> beat(const Bits<W>& data, const Count& bytes, bool last) const {
     Beat<W> o;
@@ -101,11 +91,14 @@ struct Frame {
     return o;
   }
 
-  Bits<1> body_;      // payload beats of the packet are to come
-  Bits<1> tail_;      // the end of the held beat is the end of the frame
-  Count tail_bytes_;  // and has so many bytes, pad included
-  Bits<W> hold_;      // the beat before the next one
-  Bits<7> header_;    // bytes of header
+  Bits<1> busy_;              // a packet is under way
+  Bits<1> body_;              // and has payload
+  Bits<1> tail_;              // the end of the held beat is the end of the frame
+  Count tail_bytes_;          // and has so many bytes, pad included
+  Bits<kHeaderBits> header_;  // what of it is not out yet, zero behind its end
+  Bits<7> bytes_;             // of all of it
+  Bits<7> beats_;             // that are to come and hold nothing else
+  Bits<W> hold_;              // the payload beat before the next one, zero before the first
   Tag tag_;
 };
 

@@ -27,7 +27,7 @@ struct IcrcInsert {
   typedef typename Beat<W>::Count Count;
   enum { kCountBits = clog2(W / 8 + 1), kShiftBits = kCountBits + 3 };
 
-  icrc::Running icrc_;
+  icrc::Running<W> icrc_;
   Bits<1> spilled_;  // some of the ICRC waits for a beat of its own
   Count bytes_;      // of the last beat of the frame
   Tag tag_;

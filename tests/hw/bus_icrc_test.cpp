@@ -3,9 +3,11 @@
 #include <string.h>
 #include <zlib.h>
 
+#include <algorithm>
 #include <random>
 
 #include "hw/bus/icrc.hpp"
+#include "widths.hpp"
 
 namespace {
 
@@ -42,18 +44,22 @@ void expect_equal_on_basis() {
   for (int bit = 0; bit < W; bit++) expect_equal<W>(0, one_bit<W>(bit));
 }
 
-TEST(Icrc, BodiesAgreeOnBasisVectors) {
-  expect_equal_on_basis<512>();
-  expect_equal_on_basis<1024>();
+template <class T>
+class Icrc : public ::testing::Test {};
+TYPED_TEST_SUITE(Icrc, test::Widths, test::WidthNames);
+
+TYPED_TEST(Icrc, BodiesAgreeOnBasisVectors) {
+  constexpr unsigned W = TypeParam::value;
+  expect_equal_on_basis<W>();
 }
 
-TEST(Icrc, BodiesAgreeOnRandomBeats) {
+TYPED_TEST(Icrc, BodiesAgreeOnRandomBeats) {
+  constexpr unsigned W = TypeParam::value;
   std::mt19937_64 random(1);
   for (int i = 0; i < 2000; i++) {
-    Bits<1024> data;
+    Bits<W> data;
     for (uint64_t& w : data.w) w = random();
-    expect_equal<1024>(uint32_t(random()), data);
-    expect_equal<512>(uint32_t(random()), data.to<512>());
+    expect_equal<W>(uint32_t(random()), data);
   }
 }
 
@@ -79,9 +85,9 @@ void expect_take_back() {
   }
 }
 
-TEST(Icrc, TakesUnusedBytesBack) {
-  expect_take_back<512>();
-  expect_take_back<1024>();
+TYPED_TEST(Icrc, TakesUnusedBytesBack) {
+  constexpr unsigned W = TypeParam::value;
+  expect_take_back<W>();
 }
 
 // The residue is recognised behind every number of bytes, and no single wrong bit of the register passes.
@@ -98,28 +104,32 @@ void expect_residue() {
   }
 }
 
-TEST(Icrc, ResidueBehindEveryByteCount) {
-  expect_residue<512>();
-  expect_residue<1024>();
+TYPED_TEST(Icrc, ResidueBehindEveryByteCount) {
+  constexpr unsigned W = TypeParam::value;
+  expect_residue<W>();
 }
 
-TEST(Icrc, StartsAfterEightBytesOfOnesWithEthernetOutside) {
+TEST(IcrcStart, AfterEightBytesOfOnesWithEthernetOutside) {
   const uint8_t ones[8] = {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff};
   const uint8_t ethernet[14] = {};
   EXPECT_EQ(zlib_crc(hw::icrc::kStart, ethernet, 14), zlib_crc(0xffffffff, ones, 8));
 }
 
-TEST(Icrc, MasksWhatRoutersChange) {
-  Bits<512> x;
-  hw::icrc::mask(x);
-  const uint8_t* bytes = reinterpret_cast<const uint8_t*>(x.w);
-  for (int i = 0; i < 64; i++) {
-    const bool masked = i == 15 || i == 22 || i == 24 || i == 25 || i == 40 || i == 41 || i == 46;
-    EXPECT_EQ(bytes[i], masked ? 0xff : 0) << i;
+// Beat by beat, also far behind what is masked.
+TYPED_TEST(Icrc, MasksWhatRoutersChange) {
+  constexpr unsigned W = TypeParam::value;
+  for (const bool ones : {false, true}) {
+    for (unsigned at = 0; at < 256; at += W / 8) {
+      Bits<W> x = ones ? ~Bits<W>() : Bits<W>();
+      const uint64_t place = std::min<uint64_t>(at / (W / 8), hw::beats_of<W>(47));
+      hw::icrc::BeatMask<W>::apply(Bits<4>(place), x);
+      const uint8_t* bytes = reinterpret_cast<const uint8_t*>(x.w);
+      for (unsigned i = at; i < at + W / 8; i++) {
+        const bool masked = i == 15 || i == 22 || i == 24 || i == 25 || i == 40 || i == 41 || i == 46;
+        EXPECT_EQ(bytes[i - at], masked || (ones && i >= 14) ? 0xff : 0) << i;
+      }
+    }
   }
-  x = ~Bits<512>();
-  hw::icrc::mask(x);
-  for (int i = 0; i < 64; i++) EXPECT_EQ(bytes[i], i < 14 ? 0 : 0xff) << i;
 }
 
 }  // namespace

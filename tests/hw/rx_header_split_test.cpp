@@ -1,5 +1,6 @@
 #include "hw/rx/header_split.hpp"
 #include "packet.hpp"
+#include "widths.hpp"
 
 namespace {
 
@@ -11,15 +12,15 @@ using test::RoceFrame;
 
 // What must come out for one frame.
 struct Expected {
-  Bytes headers;  // 70 bytes
+  Bytes headers;
   Bytes payload;
   bool claims_payload = true;  // RxHeader.payload is what the frame has
 };
 
-Bytes first_bytes(const Bytes& frame) {
-  Bytes b(frame);
-  b.resize(70);
-  return b;
+// The frame as far as its headers go by its opcode.
+Bytes headers_of(const Bytes& frame) {
+  const size_t all = 54 + (frame.size() > 42 ? test::extended_bytes(frame[42]) : 0);
+  return Bytes(frame.begin(), frame.begin() + long(std::min(all, frame.size())));
 }
 
 template <unsigned W>
@@ -55,7 +56,7 @@ void check(const std::vector<Bytes>& frames, const std::vector<Expected>& expect
   test::Source<Beat<W>> source(h.bench, h.in, beats, percent);
   test::Sink<RxHeader> headers(h.bench, h.headers, percent);
   test::Sink<Beat<W>> payload(h.bench, h.payload, percent);
-  h.run(1000 + 1000 * beats.size() / (percent * percent / 10));
+  h.run(1000 + 1000 * (beats.size() + frames.size()) / (percent * percent / 10));
   ASSERT_TRUE(source.done() && h.in.fill() == 0);
   ASSERT_EQ(headers.tokens.size(), frames.size());
   const std::vector<Bytes> payloads = test::to_packets<W>(payload.tokens);
@@ -69,7 +70,7 @@ void check(const std::vector<Bytes>& frames, const std::vector<Expected>& expect
   size_t next = 0;
   for (size_t i = 0; i < frames.size(); i++) {
     const RxHeader& token = headers.tokens[i];
-    EXPECT_EQ(memcmp(token.bytes.w, expected[i].headers.data(), 70), 0) << "frame " << i;
+    EXPECT_EQ(memcmp(token.bytes.w, expected[i].headers.data(), expected[i].headers.size()), 0) << "frame " << i;
     EXPECT_EQ(token.tag.id, i);
     EXPECT_EQ(token.drop.u64(), hw::kKeep);
     ASSERT_EQ(bool(token.body), !expected[i].payload.empty()) << "frame " << i;
@@ -94,50 +95,55 @@ void check_packets(const std::vector<Packet>& packets, unsigned percent, uint64_
   std::vector<Expected> expected;
   for (const Packet& p : packets) {
     frames.push_back(p.frame_and_trailer());
-    expected.push_back(Expected{first_bytes(frames.back()), p.payload});
+    expected.push_back(Expected{headers_of(frames.back()), p.payload});
   }
   check<W>(frames, expected, percent, seed);
 }
 
-TEST(RxHeaderSplit, EverySizeOfEveryKind) {
+template <class T>
+class RxHeaderSplit : public ::testing::Test {};
+TYPED_TEST_SUITE(RxHeaderSplit, test::Widths, test::WidthNames);
+
+TYPED_TEST(RxHeaderSplit, EverySizeOfEveryKind) {
+  constexpr unsigned W = TypeParam::value;
   std::mt19937_64 random(1);
   std::vector<Packet> packets;
-  for (uint8_t opcode : {test::kFirst, test::kMiddle, test::kOnly}) {
+  for (uint8_t opcode : {0x00, 0x03, 0x06, 0x07, 0x0b, 0x0d}) {
     for (size_t size = 0; size <= 4096; size += size < 300 || size > 4000 ? 1 : 61) {
       packets.push_back(Packet::random(random, opcode, size));
     }
     packets.push_back(Packet::random(random, test::kAck, 0));
   }
-  check_packets<512>(packets, 100, 1);
-  check_packets<1024>(packets, 100, 1);
+  check_packets<W>(packets, 100, 1);
 }
 
-TEST(RxHeaderSplit, RandomStallsOnEveryPort) {
+TYPED_TEST(RxHeaderSplit, RandomStallsOnEveryPort) {
+  constexpr unsigned W = TypeParam::value;
   for (uint64_t seed = 1; seed <= 30; seed++) {
     std::mt19937_64 random(seed);
     std::vector<Packet> packets;
     for (int i = 0; i < 60; i++) packets.push_back(test::any_packet(random));
     const unsigned percent = seed % 2 ? 60 : 30;
-    check_packets<512>(packets, percent, seed);
-    check_packets<1024>(packets, percent, seed);
+    check_packets<W>(packets, percent, seed);
   }
 }
 
 // A frame and its headers may disagree; then `body` says what the beats show and the next packet is not harmed.
 Expected judge(const Bytes& f) {
-  Expected e{first_bytes(f), {}, true};
-  const uint8_t opcode = e.headers[42];
-  const size_t start = opcode == 0x06 || opcode == 0x0a ? 70 : opcode == 0x11 ? 58 : 54;
-  const long total = e.headers[16] << 8 | e.headers[17];
-  const long claimed = (total - long(start) + 14 - 4 - (e.headers[43] >> 4 & 3)) & 0x1fff;
-  if (claimed == 0 || f.size() <= start) return e;
+  Expected e{headers_of(f), {}, true};
+  if (f.size() <= 54 || f.size() <= 54 + test::extended_bytes(f[42])) return e;
+  const size_t start = e.headers.size();
+  const long total = f[16] << 8 | f[17];
+  const long claimed = (total - long(start) + 14 - 4 - (f[43] >> 4 & 3)) & 0x1fff;
+  if (claimed == 0) return e;
   const size_t present = std::min<size_t>(size_t(claimed), f.size() - start);
   e.payload.assign(f.begin() + long(start), f.begin() + long(start + present));
   e.claims_payload = present == size_t(claimed);
   return e;
 }
 
-TEST(RxHeaderSplit, FramesThatLieAboutTheirLength) {
+TYPED_TEST(RxHeaderSplit, FramesThatLieAboutTheirLength) {
+  constexpr unsigned W = TypeParam::value;
   for (uint64_t seed = 1; seed <= 40; seed++) {
     std::mt19937_64 random(seed);
     std::vector<Bytes> frames;
@@ -154,48 +160,32 @@ TEST(RxHeaderSplit, FramesThatLieAboutTheirLength) {
       frames.push_back(f);
       expected.push_back(judge(f));
     }
-    check<512>(frames, expected, seed % 2 ? 100 : 50, seed);
-    check<1024>(frames, expected, seed % 2 ? 100 : 50, seed);
+    check<W>(frames, expected, seed % 2 ? 100 : 50, seed);
   }
 }
 
-// One 64-byte WRITE after the other: 138 bytes are three beats, and the third has the end of the payload.
-TEST(RxHeaderSplit, OneBeatACycleAcrossPackets) {
-  Harness<512> h(1, 2);
+// Beats are taken in every cycle, across packets too. A header leaves with the beat in which its payload begins, each
+// beat of the payload with the beat behind that one, the last one with the first beat of the next packet if need be.
+TYPED_TEST(RxHeaderSplit, OneBeatACycleAcrossPackets) {
+  constexpr unsigned W = TypeParam::value;
+  Harness<W> h(1, 2);
   std::vector<Bytes> frames;
-  for (int i = 0; i < 50; i++) frames.push_back(Packet::random(h.bench.random(), test::kOnly, 64).frame_and_trailer());
-  test::Source<Beat<512>> source(h.bench, h.in, beats_of<512>(frames));
-  test::Sink<RxHeader> headers(h.bench, h.headers);
-  test::Sink<Beat<512>> payload(h.bench, h.payload);
-  h.run(152);
-  ASSERT_EQ(headers.cycles.size(), 50u);
-  ASSERT_EQ(payload.cycles.size(), 50u);
-  for (size_t i = 0; i < 50; i++) {
-    EXPECT_EQ(source.cycles[3 * i], 3 * i);
-    EXPECT_EQ(headers.cycles[i], 3 * i + 3) << "with the second beat";
-    EXPECT_EQ(payload.cycles[i], 3 * i + 4) << "with the third";
+  std::vector<hw::Cycles> header_cycles, payload_cycles;
+  hw::Cycles begin = 2;  // one cycle in each stream
+  for (int i = 0; i < 200; i++) {
+    const Packet p = test::any_packet(h.bench.random());
+    frames.push_back(p.frame_and_trailer());
+    header_cycles.push_back(begin + p.header_bytes() * 8 / W);
+    for (size_t k = 0; k < test::beats_of<W>(p.payload.size()); k++)
+      payload_cycles.push_back(header_cycles.back() + 1 + k);
+    begin += test::beats_of<W>(frames.back().size());
   }
-}
-
-// The end of a payload that leaves a cycle later overlaps with the first beat of the next packet.
-TEST(RxHeaderSplit, NoBubbleForTheFlush) {
-  Harness<512> h(1, 2);
-  std::vector<Bytes> frames;
-  for (int i = 0; i < 50; i++) frames.push_back(Packet::random(h.bench.random(), test::kLast, 4).frame_and_trailer());
-  for (int i = 0; i < 50; i++) frames.push_back(Packet::random(h.bench.random(), test::kOnly, 1).frame_and_trailer());
-  ASSERT_EQ(frames.front().size(), 62u);
-  ASSERT_EQ(frames.back().size(), 78u);
-  test::Source<Beat<512>> source(h.bench, h.in, beats_of<512>(frames));
+  test::Source<Beat<W>> source(h.bench, h.in, beats_of<W>(frames));
   test::Sink<RxHeader> headers(h.bench, h.headers);
-  test::Sink<Beat<512>> payload(h.bench, h.payload);
-  h.run(153);
-  ASSERT_EQ(payload.cycles.size(), 100u);
-  for (size_t i = 0; i < 50; i++) {
-    EXPECT_EQ(headers.cycles[i], i + 2);
-    EXPECT_EQ(payload.cycles[i], i + 3);
-    EXPECT_EQ(headers.cycles[50 + i], 50 + 2 * i + 3);
-    EXPECT_EQ(payload.cycles[50 + i], 50 + 2 * i + 4);
-  }
+  test::Sink<Beat<W>> payload(h.bench, h.payload);
+  h.run(begin + 2);
+  EXPECT_EQ(headers.cycles, header_cycles);
+  EXPECT_EQ(payload.cycles, payload_cycles);
 }
 
 }  // namespace

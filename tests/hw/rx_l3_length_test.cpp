@@ -1,6 +1,6 @@
-#include "bench.hpp"
-#include "frames.hpp"
 #include "hw/rx/l3_length.hpp"
+#include "packet.hpp"
+#include "widths.hpp"
 
 namespace {
 
@@ -8,10 +8,10 @@ using hw::Beat;
 using test::Bytes;
 using test::RoceFrame;
 
-struct Packet {
+struct Outcome {
   Bytes bytes;
   bool bad = false;
-  bool operator==(const Packet& o) const { return bytes == o.bytes && bad == o.bad; }
+  bool operator==(const Outcome& o) const { return bytes == o.bytes && bad == o.bad; }
 };
 
 template <unsigned W>
@@ -30,9 +30,9 @@ struct Harness {
 };
 
 template <unsigned W>
-std::vector<Packet> packets_of(const std::vector<Beat<W>>& beats) {
-  std::vector<Packet> packets;
-  for (const Bytes& bytes : test::to_packets<W>(beats)) packets.push_back(Packet{bytes, false});
+std::vector<Outcome> packets_of(const std::vector<Beat<W>>& beats) {
+  std::vector<Outcome> packets;
+  for (const Bytes& bytes : test::to_packets<W>(beats)) packets.push_back(Outcome{bytes, false});
   size_t i = 0;
   for (const Beat<W>& b : beats) {
     if (bool(b.last)) packets[i++].bad = bool(b.bad);
@@ -42,24 +42,25 @@ std::vector<Packet> packets_of(const std::vector<Beat<W>>& beats) {
 
 // What becomes of one frame, followed by a good one that must come through untouched.
 template <unsigned W>
-Packet pass(const Bytes& frame) {
+Outcome pass(const Bytes& frame) {
   Harness<W> h;
   std::vector<Beat<W>> beats = test::to_beats<W>(frame);
   const Bytes next = RoceFrame().bytes();
   for (const auto& b : test::to_beats<W>(next)) beats.push_back(b);
   test::Source<Beat<W>> source(h.bench, h.in, beats);
   test::Sink<Beat<W>> sink(h.bench, h.out);
-  h.run(300);
-  const std::vector<Packet> packets = packets_of<W>(sink.tokens);
+  h.run(beats.size() + 10);
+  const std::vector<Outcome> packets = packets_of<W>(sink.tokens);
   EXPECT_EQ(packets.size(), 2u);
-  if (packets.size() != 2) return Packet();
+  if (packets.size() != 2) return Outcome();
   EXPECT_EQ(packets[1].bytes, next);
   EXPECT_FALSE(packets[1].bad);
   EXPECT_EQ(h.stage.length_errors.v.u64(), packets[0].bad ? 1u : 0u);
   return packets[0];
 }
+template <unsigned W>
 bool is_bad(const Bytes& frame) {
-  return pass<512>(frame).bad;
+  return pass<W>(frame).bad;
 }
 
 void set_lengths(Bytes& f, unsigned total) {
@@ -80,114 +81,131 @@ RoceFrame ack() {
   return f;
 }
 
-TEST(RxL3Length, PassesGoodPacketsOfEveryLength) {
-  for (unsigned payload = 0; payload <= 4096; payload += payload < 300 ? 1 : 61) {
-    const Bytes f = write(payload).bytes();
-    EXPECT_EQ(pass<512>(f), (Packet{f, false})) << payload;
-    EXPECT_EQ(pass<1024>(f), (Packet{f, false})) << payload;
-  }
-  EXPECT_FALSE(is_bad(write(4096).bytes()));
-  EXPECT_FALSE(is_bad(ack().bytes()));
+// The beats up to the one with the PadCnt.
+template <unsigned W>
+Bytes shown(const Bytes& f) {
+  return Bytes(f.begin(), f.begin() + long(std::min(test::beats_of<W>(44) * W / 8, f.size())));
 }
 
-TEST(RxL3Length, CutsWhatFollowsThePacket) {
+template <class T>
+class RxL3Length : public ::testing::Test {};
+TYPED_TEST_SUITE(RxL3Length, test::Widths, test::WidthNames);
+
+TYPED_TEST(RxL3Length, PassesGoodPacketsOfEveryLength) {
+  constexpr unsigned W = TypeParam::value;
+  for (unsigned payload = 0; payload <= 4096; payload += payload < 300 ? 1 : 61) {
+    const Bytes f = write(payload).bytes();
+    EXPECT_EQ(pass<W>(f), (Outcome{f, false})) << payload;
+  }
+  EXPECT_FALSE(is_bad<W>(write(4096).bytes()));
+  EXPECT_FALSE(is_bad<W>(ack().bytes()));
+}
+
+TYPED_TEST(RxL3Length, CutsWhatFollowsThePacket) {
+  constexpr unsigned W = TypeParam::value;
   for (unsigned payload = 0; payload <= 140; payload++) {
     for (unsigned trailer : {1u, 2u, 4u, 18u, 63u, 64u, 65u, 200u}) {
       const Bytes f = write(payload).bytes();
       Bytes longer = f;
       longer.insert(longer.end(), trailer, 0xa5);
-      EXPECT_EQ(pass<512>(longer), (Packet{f, false})) << payload << " + " << trailer;
-      EXPECT_EQ(pass<1024>(longer), (Packet{f, false})) << payload << " + " << trailer;
+      EXPECT_EQ(pass<W>(longer), (Outcome{f, false})) << payload << " + " << trailer;
     }
   }
 }
 
-TEST(RxL3Length, MarksShortFrames) {
+TYPED_TEST(RxL3Length, MarksShortFrames) {
+  constexpr unsigned W = TypeParam::value;
   const Bytes f = write(100).bytes();
-  for (size_t size = 42; size < f.size(); size++) {
+  for (size_t size = 1; size < f.size(); size++) {
     const Bytes shorter(f.begin(), f.begin() + long(size));
-    EXPECT_EQ(pass<512>(shorter), (Packet{shorter, true})) << size;
-    EXPECT_EQ(pass<1024>(shorter), (Packet{shorter, true})) << size;
+    EXPECT_EQ(pass<W>(shorter), (Outcome{shorter, true})) << size;
   }
 }
 
-TEST(RxL3Length, TotalLengthAgainstTheOpcodesHeaders) {
+TYPED_TEST(RxL3Length, TotalLengthAgainstTheOpcodesHeaders) {
+  constexpr unsigned W = TypeParam::value;
   const Bytes f = write(400).bytes();
   for (unsigned total = 0; total <= 80; total++) {
-    for (unsigned opcode : {0x06, 0x07, 0x08, 0x0a}) {
+    for (unsigned opcode = 0; opcode < 0x11; opcode++) {
       Bytes g = f;
       g[42] = uint8_t(opcode);
       set_lengths(g, total);
-      const unsigned smallest = opcode == 0x06 || opcode == 0x0a ? 60 : 44;
-      EXPECT_EQ(is_bad(g), total < smallest || total % 4 != 0) << total << " opcode " << opcode;
+      const unsigned smallest = 44 + test::extended_bytes(uint8_t(opcode));
+      EXPECT_EQ(is_bad<W>(g), total < smallest || total % 4 != 0) << total << " opcode " << opcode;
     }
   }
 }
 
-TEST(RxL3Length, LargestDatagram) {
+TYPED_TEST(RxL3Length, LargestDatagram) {
+  constexpr unsigned W = TypeParam::value;
   Bytes f = write(4096).bytes();
   f.resize(8000);
-  set_lengths(f, 4156);
-  EXPECT_FALSE(is_bad(f));
-  for (unsigned total : {4157u, 4160u, 8192u, 8192u + 4156u, 65532u}) {
+  set_lengths(f, 4160);  // RETH, immediate data and 4096 bytes
+  EXPECT_FALSE(is_bad<W>(f));
+  for (unsigned total : {4161u, 4164u, 8192u, 8192u + 4160u, 65532u}) {
     set_lengths(f, total);
-    EXPECT_TRUE(is_bad(f)) << total;
+    EXPECT_TRUE(is_bad<W>(f)) << total;
   }
 }
 
-TEST(RxL3Length, UdpLengthAgainstTotalLength) {
+TYPED_TEST(RxL3Length, UdpLengthAgainstTotalLength) {
+  constexpr unsigned W = TypeParam::value;
   Bytes f = write(64).bytes();
   for (unsigned udp = 0; udp <= 0xffff; udp += udp < 300 ? 1 : 997) {
     RoceFrame::put(f, 38, 2, udp);
-    EXPECT_EQ(is_bad(f), udp != write(64).total() - 20) << udp;
+    EXPECT_EQ(is_bad<W>(f), udp != write(64).total() - 20) << udp;
   }
 }
 
-TEST(RxL3Length, PadCountAgainstPayload) {
+TYPED_TEST(RxL3Length, PadCountAgainstPayload) {
+  constexpr unsigned W = TypeParam::value;
   for (unsigned pad = 0; pad < 4; pad++) {
     Bytes empty = write(0).bytes(), word = write(4).bytes();
     empty[43] = word[43] = uint8_t(pad << 4);
-    EXPECT_EQ(is_bad(empty), pad > 0) << pad;
-    EXPECT_FALSE(is_bad(word)) << pad;
+    EXPECT_EQ(is_bad<W>(empty), pad > 0) << pad;
+    EXPECT_FALSE(is_bad<W>(word)) << pad;
   }
 }
 
-TEST(RxL3Length, AcknowledgementsCarryNothing) {
+TYPED_TEST(RxL3Length, AcknowledgementsCarryNothing) {
+  constexpr unsigned W = TypeParam::value;
   RoceFrame f = ack();
   f.payload = 4;
-  EXPECT_TRUE(is_bad(f.bytes()));
+  EXPECT_TRUE(is_bad<W>(f.bytes()));
 }
 
-TEST(RxL3Length, OneThatLiesLeavesAsItsFirstBeat) {
+TYPED_TEST(RxL3Length, OneThatLiesLeavesUpToTheBeatThatShowsIt) {
+  constexpr unsigned W = TypeParam::value;
   Bytes f = write(1000).bytes();
   set_lengths(f, 20);
-  const Bytes first(f.begin(), f.begin() + 64);
-  EXPECT_EQ(pass<512>(f), (Packet{first, true}));
+  EXPECT_EQ(pass<W>(f), (Outcome{shown<W>(f), true}));
 }
 
-TEST(RxL3Length, MovesABeatEveryCycleWithoutDelay) {
-  Harness<512> h;
-  std::vector<Beat<512>> beats;
+TYPED_TEST(RxL3Length, MovesABeatEveryCycleWithoutDelay) {
+  constexpr unsigned W = TypeParam::value;
+  Harness<W> h;
+  std::vector<Beat<W>> beats;
   for (unsigned payload = 0; payload < 600; payload += 16)
-    for (const auto& b : test::to_beats<512>(write(payload).bytes())) beats.push_back(b);
-  test::Source<Beat<512>> source(h.bench, h.in, beats);
-  test::Sink<Beat<512>> sink(h.bench, h.out);
+    for (const auto& b : test::to_beats<W>(write(payload).bytes())) beats.push_back(b);
+  test::Source<Beat<W>> source(h.bench, h.in, beats);
+  test::Sink<Beat<W>> sink(h.bench, h.out);
   h.run(beats.size() + 2);
   ASSERT_EQ(sink.tokens.size(), beats.size());
   for (size_t i = 0; i < beats.size(); i++) EXPECT_EQ(sink.cycles[i], source.cycles[i] + 2);
 }
 
-TEST(RxL3Length, SwallowsTrailersWhileTheOutputIsFull) {
-  Harness<512> h(1, 1);
+TYPED_TEST(RxL3Length, SwallowsTrailersWhileTheOutputIsFull) {
+  constexpr unsigned W = TypeParam::value;
+  Harness<W> h(1, 1);
   Bytes f = write(64).bytes();
-  const size_t beats_of_packet = (f.size() + 63) / 64;
-  f.resize(f.size() + 640);
-  const std::vector<Beat<512>> beats = test::to_beats<512>(f);
-  test::Source<Beat<512>> source(h.bench, h.in, beats);
-  test::Sink<Beat<512>> sink(h.bench, h.out);
+  const size_t beats_of_packet = test::beats_of<W>(f.size());
+  f.resize(f.size() + 20 * W / 8);
+  const std::vector<Beat<W>> beats = test::to_beats<W>(f);
+  test::Source<Beat<W>> source(h.bench, h.in, beats);
+  test::Sink<Beat<W>> sink(h.bench, h.out);
   h.run(2 * beats_of_packet + 4);
   ASSERT_EQ(sink.tokens.size(), beats_of_packet);
-  h.out.write(Beat<512>());  // fills the output for good
+  h.out.write(Beat<W>());  // fills the output for good
   h.bench.run(1, [] {});
   const uint64_t read_before = h.in.was_read();
   for (int i = 0; i < 10; i++) {
@@ -202,11 +220,11 @@ template <unsigned W>
 void run_under_stalls(uint64_t seed) {
   Harness<W> h(seed, 1 + seed % 3);
   std::vector<Beat<W>> beats;
-  std::vector<Packet> expected;
+  std::vector<Outcome> expected;
   for (unsigned i = 0; i < 60; i++) {
     RoceFrame f = write(unsigned(h.bench.random()() % 300));
     f.fill = uint8_t(i);
-    Packet packet{f.bytes(), false};
+    Outcome packet{f.bytes(), false};
     Bytes frame = packet.bytes;
     switch (h.bench.random()() % 4) {
       case 0:
@@ -214,12 +232,12 @@ void run_under_stalls(uint64_t seed) {
         break;
       case 1:
         frame.resize(42 + h.bench.random()() % (frame.size() - 42));
-        packet = Packet{frame, true};
+        packet = Outcome{frame, true};
         break;
       case 2:
         frame[38] ^= 1;
         frame.resize(frame.size() + h.bench.random()() % 100);
-        packet = Packet{Bytes(frame.begin(), frame.begin() + long(std::min<size_t>(W / 8, frame.size()))), true};
+        packet = Outcome{shown<W>(frame), true};
         break;
       default:
         break;
@@ -229,14 +247,14 @@ void run_under_stalls(uint64_t seed) {
   }
   test::Source<Beat<W>> source(h.bench, h.in, beats, 70);
   test::Sink<Beat<W>> sink(h.bench, h.out, 60);
-  h.run(4000);
+  h.run(300000 / W + 6000);
   EXPECT_EQ(packets_of<W>(sink.tokens), expected) << "seed " << seed;
 }
 
-TEST(RxL3Length, UnderRandomStalls) {
+TYPED_TEST(RxL3Length, UnderRandomStalls) {
+  constexpr unsigned W = TypeParam::value;
   for (uint64_t seed = 1; seed <= 30; seed++) {
-    run_under_stalls<512>(seed);
-    run_under_stalls<1024>(seed);
+    run_under_stalls<W>(seed);
   }
 }
 

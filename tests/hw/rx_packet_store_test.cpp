@@ -3,6 +3,7 @@
 #include "bench.hpp"
 #include "frames.hpp"
 #include "hw/rx/packet_store.hpp"
+#include "widths.hpp"
 
 namespace {
 
@@ -51,13 +52,18 @@ void append(std::vector<Beat<W>>& beats, const Bytes& packet, bool bad) {
   }
 }
 
-TEST(RxPacketStore, FirstBeatLeavesTwoCyclesAfterTheLastOneCame) {
+template <class T>
+class RxPacketStore : public ::testing::Test {};
+TYPED_TEST_SUITE(RxPacketStore, test::Widths, test::WidthNames);
+
+TYPED_TEST(RxPacketStore, FirstBeatLeavesTwoCyclesAfterTheLastOneCame) {
+  constexpr unsigned W = TypeParam::value;
   for (size_t n : {1, 2, 3, 17, 64}) {
-    Harness<512> h(64);
-    std::vector<Beat<512>> beats;
-    append(beats, bytes_of(n * 64 - 2, 1), false);
-    test::Source<Beat<512>> source(h.bench, h.in, beats);
-    test::Sink<Beat<512>> sink(h.bench, h.out);
+    Harness<W> h(64);
+    std::vector<Beat<W>> beats;
+    append(beats, bytes_of(n * W / 8 - 2, 1), false);
+    test::Source<Beat<W>> source(h.bench, h.in, beats);
+    test::Sink<Beat<W>> sink(h.bench, h.out);
     h.run(2 * n + 10);
     ASSERT_EQ(sink.cycles.size(), n);
     for (size_t i = 0; i < n; i++) {
@@ -66,13 +72,14 @@ TEST(RxPacketStore, FirstBeatLeavesTwoCyclesAfterTheLastOneCame) {
   }
 }
 
-TEST(RxPacketStore, MovesABeatEveryCycle) {
+TYPED_TEST(RxPacketStore, MovesABeatEveryCycle) {
+  constexpr unsigned W = TypeParam::value;
   for (size_t n : {1, 2, 3, 5}) {
-    Harness<512> h(64);
-    std::vector<Beat<512>> beats;
-    for (unsigned i = 0; i < 50; i++) append(beats, bytes_of(n * 64, i), false);
-    test::Source<Beat<512>> source(h.bench, h.in, beats);
-    test::Sink<Beat<512>> sink(h.bench, h.out);
+    Harness<W> h(64);
+    std::vector<Beat<W>> beats;
+    for (unsigned i = 0; i < 50; i++) append(beats, bytes_of(n * W / 8, i), false);
+    test::Source<Beat<W>> source(h.bench, h.in, beats);
+    test::Sink<Beat<W>> sink(h.bench, h.out);
     h.run(beats.size() + n + 20);
     ASSERT_EQ(sink.cycles.size(), beats.size());
     for (size_t i = 0; i < beats.size(); i++) {
@@ -83,55 +90,58 @@ TEST(RxPacketStore, MovesABeatEveryCycle) {
   }
 }
 
-TEST(RxPacketStore, NothingOfABadPacketLeaves) {
-  Harness<512> h(16);
-  std::vector<Beat<512>> beats;
-  for (unsigned i = 0; i < 100; i++) append(beats, bytes_of(64 + 64 * (i % 5), i), true);
-  const Bytes good = bytes_of(1000, 0);
+TYPED_TEST(RxPacketStore, NothingOfABadPacketLeaves) {
+  constexpr unsigned W = TypeParam::value;
+  Harness<W> h(16);
+  std::vector<Beat<W>> beats;
+  for (unsigned i = 0; i < 100; i++) append(beats, bytes_of((1 + i % 5) * W / 8, i), true);
+  const Bytes good = bytes_of(16 * W / 8 - 1, 0);
   append(beats, good, false);
-  test::Source<Beat<512>> source(h.bench, h.in, beats);
-  test::Sink<Beat<512>> sink(h.bench, h.out);
+  test::Source<Beat<W>> source(h.bench, h.in, beats);
+  test::Sink<Beat<W>> sink(h.bench, h.out);
   h.run(beats.size() + 60);
-  EXPECT_EQ(test::to_packets<512>(sink.tokens), std::vector<Bytes>{good});
+  EXPECT_EQ(test::to_packets<W>(sink.tokens), std::vector<Bytes>{good});
   EXPECT_EQ(h.stage.dropped.v.u64(), 100u);
   EXPECT_EQ(h.stage.stored.v.u64(), 1u);
 }
 
-TEST(RxPacketStore, PacketAsLargeAsTheStoreFitsALargerOneIsDropped) {
-  for (uint32_t size : {1u, 2u, 7u, uint32_t(hw::kStoreBeats)}) {
-    auto h = std::make_unique<Harness<512>>(size);
-    std::vector<Beat<512>> beats;
-    const Bytes fits = bytes_of(size * 64, 1), small = bytes_of(10, 3);
+TYPED_TEST(RxPacketStore, PacketAsLargeAsTheStoreFitsALargerOneIsDropped) {
+  constexpr unsigned W = TypeParam::value;
+  for (uint32_t size : {1u, 2u, 7u, uint32_t(hw::rx::PacketStore<W>::kBeats)}) {
+    auto h = std::make_unique<Harness<W>>(size);
+    std::vector<Beat<W>> beats;
+    const Bytes fits = bytes_of(size * W / 8, 1), small = bytes_of(5, 3);
     append(beats, small, false);
     append(beats, fits, false);
-    append(beats, bytes_of(size * 64 + 1, 2), false);
-    append(beats, bytes_of(size * 64 * 3, 2), false);
+    append(beats, bytes_of(size * W / 8 + 1, 2), false);
+    append(beats, bytes_of(size * W / 8 * 3, 2), false);
     append(beats, small, false);
     append(beats, fits, false);
-    test::Source<Beat<512>> source(h->bench, h->in, beats);
-    test::Sink<Beat<512>> sink(h->bench, h->out);
+    test::Source<Beat<W>> source(h->bench, h->in, beats);
+    test::Sink<Beat<W>> sink(h->bench, h->out);
     h->run(12 * size + 60);
-    EXPECT_EQ(test::to_packets<512>(sink.tokens), (std::vector<Bytes>{small, fits, small, fits}));
+    EXPECT_EQ(test::to_packets<W>(sink.tokens), (std::vector<Bytes>{small, fits, small, fits}));
     EXPECT_EQ(h->stage.dropped.v.u64(), 2u);
     EXPECT_EQ(h->stage.stored.v.u64(), 4u);
     EXPECT_EQ(h->stage.fullest.v.u64(), size);
   }
 }
 
-TEST(RxPacketStore, HoldsEverythingWhileTheOutputIsStuck) {
-  Harness<512> h(8, 1, 1);
-  std::vector<Beat<512>> beats;
+TYPED_TEST(RxPacketStore, HoldsEverythingWhileTheOutputIsStuck) {
+  constexpr unsigned W = TypeParam::value;
+  Harness<W> h(8, 1, 1);
+  std::vector<Beat<W>> beats;
   std::vector<Bytes> packets;
   for (unsigned i = 0; i < 10; i++) {
-    packets.push_back(bytes_of(3 * 64, i));
+    packets.push_back(bytes_of(3 * W / 8, i));
     append(beats, packets.back(), false);
   }
-  test::Source<Beat<512>> source(h.bench, h.in, beats);
+  test::Source<Beat<W>> source(h.bench, h.in, beats);
   h.run(200);
   EXPECT_EQ(h.in.was_read(), 1u + 1u + 8u);  // in the output, fetched, in the store
-  test::Sink<Beat<512>> sink(h.bench, h.out);
+  test::Sink<Beat<W>> sink(h.bench, h.out);
   h.run(200);
-  EXPECT_EQ(test::to_packets<512>(sink.tokens), packets);
+  EXPECT_EQ(test::to_packets<W>(sink.tokens), packets);
 }
 
 struct Outcome {
@@ -163,19 +173,20 @@ Outcome random_run(uint64_t seed, bool sleepy) {
   return run;
 }
 
-TEST(RxPacketStore, PassesTheGoodPacketsUnderRandomStalls) {
+TYPED_TEST(RxPacketStore, PassesTheGoodPacketsUnderRandomStalls) {
+  constexpr unsigned W = TypeParam::value;
   for (uint64_t seed = 1; seed <= 60; seed++) {
-    for (const Outcome& run : {random_run<512>(seed, false), random_run<1024>(seed, false)}) {
-      EXPECT_EQ(run.packets, run.expected) << "seed " << seed;
-      EXPECT_EQ(run.stored, run.expected.size());
-      EXPECT_EQ(run.dropped, 80 - run.expected.size());
-    }
+    const Outcome run = random_run<W>(seed, false);
+    EXPECT_EQ(run.packets, run.expected) << "seed " << seed;
+    EXPECT_EQ(run.stored, run.expected.size());
+    EXPECT_EQ(run.dropped, 80 - run.expected.size());
   }
 }
 
-TEST(RxPacketStore, SleepingChangesNothing) {
+TYPED_TEST(RxPacketStore, SleepingChangesNothing) {
+  constexpr unsigned W = TypeParam::value;
   for (uint64_t seed = 1; seed <= 60; seed++) {
-    EXPECT_EQ(random_run<512>(seed, true).cycles, random_run<512>(seed, false).cycles) << "seed " << seed;
+    EXPECT_EQ(random_run<W>(seed, true).cycles, random_run<W>(seed, false).cycles) << "seed " << seed;
   }
 }
 

@@ -1,6 +1,7 @@
 #include "bench.hpp"
 #include "frames.hpp"
 #include "hw/tx/icrc_insert.hpp"
+#include "widths.hpp"
 
 namespace {
 
@@ -52,17 +53,22 @@ std::vector<Bytes> insert(const std::vector<Bytes>& frames, uint64_t seed, unsig
   return test::to_packets<W>(sink.tokens);
 }
 
-TEST(TxIcrcInsert, EveryLength) {
+template <class T>
+class TxIcrcInsert : public ::testing::Test {};
+TYPED_TEST_SUITE(TxIcrcInsert, test::Widths, test::WidthNames);
+
+TYPED_TEST(TxIcrcInsert, EveryLength) {
+  constexpr unsigned W = TypeParam::value;
   std::vector<Bytes> frames;
-  for (unsigned extended : {0u, 4u, 16u})
+  for (unsigned extended : {0u, 4u, 16u, 20u})
     for (unsigned payload = 0; payload <= 4096; payload += payload < 300 ? 1 : 61)
       frames.push_back(frame(payload, extended));
-  EXPECT_EQ(insert<512>(frames, 1, 100, 100), frames);
-  EXPECT_EQ(insert<1024>(frames, 1, 100, 100), frames);
+  EXPECT_EQ(insert<W>(frames, 1, 100, 100), frames);
 }
 
 // Beats are filled byte by byte, so that the ICRC meets the end of a beat at every place.
-TEST(TxIcrcInsert, EveryByteCountOfTheLastBeat) {
+TYPED_TEST(TxIcrcInsert, EveryByteCountOfTheLastBeat) {
+  constexpr unsigned W = TypeParam::value;
   std::vector<Bytes> frames;
   for (size_t size = 62; size <= 350; size++) {
     Bytes f = frame(400);
@@ -70,32 +76,32 @@ TEST(TxIcrcInsert, EveryByteCountOfTheLastBeat) {
     RoceFrame::put_icrc(f);
     frames.push_back(f);
   }
-  EXPECT_EQ(insert<512>(frames, 1, 100, 100), frames);
-  EXPECT_EQ(insert<1024>(frames, 1, 100, 100), frames);
+  EXPECT_EQ(insert<W>(frames, 1, 100, 100), frames);
 }
 
-TEST(TxIcrcInsert, OneBubbleWhereTheIcrcDoesNotFit) {
+TYPED_TEST(TxIcrcInsert, OneBubbleWhereTheIcrcDoesNotFit) {
+  constexpr unsigned W = TypeParam::value;
   for (unsigned payload = 0; payload <= 256; payload += 4) {
-    Harness<512> h(1, 8);
-    std::vector<Beat<512>> beats;
+    Harness<W> h(1, 8);
+    std::vector<Beat<W>> beats;
     for (int i = 0; i < 10; i++)
-      for (const auto& b : test::to_beats<512>(without_icrc(frame(payload)))) beats.push_back(b);
-    test::Source<Beat<512>> source(h.bench, h.in, beats);
-    test::Sink<Beat<512>> sink(h.bench, h.out);
-    h.run(200);
-    const size_t beats_out = (frame(payload).size() + 63) / 64;
+      for (const auto& b : test::to_beats<W>(without_icrc(frame(payload)))) beats.push_back(b);
+    test::Source<Beat<W>> source(h.bench, h.in, beats);
+    test::Sink<Beat<W>> sink(h.bench, h.out);
+    const size_t beats_out = test::beats_of<W>(frame(payload).size());
+    h.run(10 * beats_out + 10);
     ASSERT_EQ(sink.tokens.size(), 10 * beats_out);
     for (size_t i = 0; i < sink.tokens.size(); i++) EXPECT_EQ(sink.cycles[i], 2 + i);
   }
 }
 
-TEST(TxIcrcInsert, UnderRandomStalls) {
+TYPED_TEST(TxIcrcInsert, UnderRandomStalls) {
+  constexpr unsigned W = TypeParam::value;
   for (uint64_t seed = 1; seed <= 20; seed++) {
     std::mt19937_64 random(seed);
     std::vector<Bytes> frames;
     for (int i = 0; i < 60; i++) frames.push_back(frame(unsigned(random() % 400), random() % 2 ? 16 : 4));
-    EXPECT_EQ(insert<512>(frames, seed, 70, 60), frames);
-    EXPECT_EQ(insert<1024>(frames, seed, 70, 60), frames);
+    EXPECT_EQ(insert<W>(frames, seed, 70, 60), frames);
   }
 }
 

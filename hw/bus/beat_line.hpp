@@ -1,0 +1,63 @@
+// The last beats that came, for a stage that must see N more of them before it knows what to do with one.
+#pragma once
+#include "beat.hpp"
+
+namespace hw {
+
+// A queue of N beats, all of them in sight, and the `next` beat on the bus behind them. In a step: look, then move().
+template <unsigned W, int N>
+struct BeatLine {
+  // Whether there is an oldest beat; `next`: whether there is a next one.
+  bool has_oldest(bool /*next*/) const { return fill_ != Fill(0); }
+  bool full() const { return fill_ == Fill(N); }
+  const Beat<W>& oldest(const Beat<W>& /*next*/) const { return beats_[0]; }
+  // Whether the end of a packet is among them.
+  bool has_last() const {
+    Bits<1> any;
+    for (int i = 0; i < N; i++) any = any | beats_[i].last;
+    return bool(any);
+  }
+  // All data, the oldest first.
+  Bits<(N + 1) * W> data(const Bits<W>& next) const { return cat(next, Join<N>::of(beats_)); }
+
+  // Gives the oldest up, takes `next`, or both. Places behind the last beat stay empty, without `last`.
+  void move(bool leaves, bool enters, const Beat<W>& next) {
+    if (leaves) {
+      for (int i = 0; i + 1 < N; i++) beats_[i] = beats_[i + 1];
+      beats_[N - 1] = Beat<W>();
+      fill_ = fill_ - Fill(1);
+    }
+    if (!enters) return;
+    for (int i = 0; i < N; i++) {
+      if (fill_ == Fill(uint64_t(i))) beats_[i] = next;
+    }
+    fill_ = fill_ + Fill(1);
+  }
+
+ private:
+  typedef Bits<clog2(N + 1)> Fill;
+  template <int COUNT, int NONE = 0>
+  struct Join {
+    static Bits<COUNT * W> of(const Beat<W>* beats) { return cat(beats[COUNT - 1].data, Join<COUNT - 1>::of(beats)); }
+  };
+  template <int NONE>
+  struct Join<1, NONE> {
+    static const Bits<W>& of(const Beat<W>* beats) { return beats[0].data; }
+  };
+
+  Beat<W> beats_[N];
+  Fill fill_;
+};
+
+// Without any, the next beat is the oldest one.
+template <unsigned W>
+struct BeatLine<W, 0> {
+  bool has_oldest(bool next) const { return next; }
+  bool full() const { return true; }
+  const Beat<W>& oldest(const Beat<W>& next) const { return next; }
+  bool has_last() const { return false; }
+  const Bits<W>& data(const Bits<W>& next) const { return next; }
+  void move(bool, bool, const Beat<W>&) {}
+};
+
+}  // namespace hw
