@@ -5,6 +5,7 @@
 #include <random>
 
 #include "hw/tokens.hpp"
+#include "tests/cosim/plan.hpp"
 #include "tests/support/token_bits.hpp"
 
 namespace cosim {
@@ -12,8 +13,23 @@ namespace cosim {
 // What random fields would make too large or too rare for a stage to get anywhere.
 template <class T>
 void tame(T&) {}
+// Most work requests go to QPs that are never opened and drain at once: no QP may be given more than it has slots.
 inline void tame(hw::Wqe& t) {
+  const uint64_t r = mix(mix(mix(t.index.u64()) + t.rkey.u64()) + t.immediate.u64());
+  t.qpn = hw::Qpn(r % 16 == 0 ? r / 16 % 4 : 4 + r / 16 % 500);
   t.length = t.length & hw::Bits<32>(0x3fff);
+}
+inline void tame(hw::WorkQueueControl& t) {
+  t.qpn = t.qpn & hw::Qpn(3);
+  t.pmtu = hw::PmtuCode(1 + t.pmtu.u64() % 5);
+}
+inline void tame(hw::Credit& t) {
+  t.qpn = t.qpn & hw::Qpn(3);
+  t.psns = t.psns & hw::Bits<24>(15);
+  t.dead = hw::Bits<1>(t.psns.u64() == 15);
+}
+inline void tame(hw::ReadAnswered& t) {
+  t.qpn = t.qpn & hw::Qpn(3);
 }
 inline void tame(hw::TxPacket& t) {
   static constexpr uint8_t kOpcodes[] = {0x00, 0x04, 0x06, 0x08, 0x0a, 0x0c, 0x0c, 0x0c};
@@ -23,7 +39,7 @@ inline void tame(hw::TxPacket& t) {
 }
 inline void tame(hw::ListCommand& t) {
   tame(t.packet);
-  t.count = t.count & hw::Bits<24>(7);
+  t.count = (t.count & hw::Bits<24>(7)) + hw::Bits<24>(1);
 }
 inline void tame(hw::RxAck& t) {
   static constexpr uint8_t kSyndromes[] = {0x1f, 0x1f, 0x1f, 0x00, 0x20, 0x60, 0x61, 0x7f};
@@ -48,6 +64,9 @@ inline hw::Bits<8> opcode_of(const hw::Bits<8>& random) {
 inline hw::Psn near_wrap(const hw::Psn& random) {
   const hw::Bits<24> low = random.v & hw::Bits<24>(7);
   return hw::Psn(bool(random.v.get<3, 1>()) ? low : low - hw::Bits<24>(8));
+}
+inline void tame(hw::TxFrame& t) {
+  t.header = hw::Bits<7>(hw::wire::kExtOffset) + hw::wire::extended_bytes(opcode_of(t.bytes.get<0, 8>())).to<7>();
 }
 inline void tame(hw::RxPacket& t) {
   t.opcode = opcode_of(t.opcode);
@@ -144,9 +163,8 @@ class Traffic<hw::Beat<W>> {
 
  private:
   void begin() {
-    static constexpr uint8_t kOpcodes[] = {0x06, 0x07, 0x08, 0x0a, 0x11, 0x0c};
-    const uint8_t opcode = kOpcodes[random_() % 6];
-    const size_t ext = opcode == 0x06 || opcode == 0x0a ? 16 : opcode == 0x11 ? 4 : 0;
+    const uint8_t opcode = uint8_t(opcode_of(hw::Bits<8>(random_())).u64());
+    const size_t ext = hw::wire::extended_bytes(hw::Bits<8>(opcode)).u64();
     const size_t payload = opcode == 0x11 ? 0 : random_() % (random_() % 4 == 0 ? 600 : 70);
     const size_t pad = (4 - payload % 4) % 4, total = 44 + ext + payload + pad;
     for (auto& b : header_) b = uint8_t(random_());
@@ -171,7 +189,7 @@ class Traffic<hw::Beat<W>> {
   }
 
   std::mt19937_64 random_;
-  std::array<uint8_t, 70> header_;
+  std::array<uint8_t, hw::wire::kMaxHeaderBytes> header_;
   size_t at_ = 0, left_ = 0;
 };
 
