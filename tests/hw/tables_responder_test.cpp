@@ -595,7 +595,8 @@ TEST_F(Responder, Row32_OneReadTooManyIsRefusedAndADuplicateTooManyDropped) {
   EXPECT_TRUE(send(read(kPsn + kReads, 64)).served);
   EXPECT_ANSWER(send(read(kPsn + kReads + 1, 64)), false, kNakInvalid, kPsn + kReads + 1, kMsn + kReads + 1);
   EXPECT_SILENCE(send(only(kPsn + kReads + 2)));
-  open(kPsn, kMsn);  // another life has all its places
+  open(kPsn, kMsn);  // another life has all its places, and no more
+  give_back();       // of the old one
   for (uint32_t i = 0; i < kReads; i++) EXPECT_TRUE(send(read(kPsn + i, 64)).served);
   EXPECT_SILENCE(send(read(kPsn, 64)));
 }
