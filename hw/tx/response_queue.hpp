@@ -62,6 +62,7 @@ struct ResponseQueue {
 
  private:
   typedef Bits<clog2(kMaxReads) + 1> ReadCount;  // 0 .. kMaxReads
+  typedef Bits<24> ResponseCount;                // of a READ: 2^31 bytes are 2^23 of them
   struct Turn {
     QpRow qp;
     ReadSlot slot;  // of the QP's oldest READ, or of the next to come
@@ -79,15 +80,17 @@ struct ResponseQueue {
     Bits<24> msn;
     Tag tag;
   };
-  // The rest of a READ. The next response goes from end - remaining, is the first, is the last.
+  // A READ and how far it is. Only the counts of its responses change: address and PSN of one are worked out when it
+  // leaves, where nothing waits for them.
   struct Read {
     Qpn qpn;
-    Bits<64> end;
-    Bits<32> remaining;
-    Psn psn;
+    Bits<64> address;
+    PacketBytes last_bytes;  // of the last response
+    Psn psn;                 // of the first
     Bits<24> msn;
     PmtuCode pmtu;
-    Bits<1> first, last;
+    ResponseCount sent, left;  // before, and behind the next one; `left` means nothing when that is the last
+    Bits<1> first, last;       // the next one is
     Tag tag;
   };
 
@@ -205,26 +208,28 @@ struct ResponseQueue {
   }
 
   static Read whole(const Response& response) {
+    const PacketBytes pmtu = pmtu_bytes(response.pmtu);
+    const PacketBytes odd = response.bytes.to<13>() & (pmtu - PacketBytes(1));
     Read read;
     read.qpn = response.qpn;
-    read.end = response.address + response.bytes.to<64>();
-    read.remaining = response.bytes;
+    read.address = response.address;
+    read.last_bytes = bool(response.bytes) && !bool(odd) ? pmtu : odd;
     read.psn = response.psn;
     read.msn = response.msn;
     read.pmtu = response.pmtu;
+    read.left = (response.bytes - Bits<32>(1)).shr<7>().shr(response.pmtu).to<24>();
     read.first = Bits<1>(1);
-    read.last = Bits<1>(!pmtu_bytes(response.pmtu).to<32>().ult(response.bytes));
+    read.last = Bits<1>(!pmtu.to<32>().ult(response.bytes));
     read.tag = response.tag;
     return read;
   }
-  // What a response of one PMTU leaves. Whether the next is the last is told beside the subtraction, not behind it.
+  // What one response leaves.
   static Read rest_of(const Read& read) {
-    const Bits<32> pmtu = pmtu_bytes(read.pmtu).to<32>();
     Read rest = read;
-    rest.remaining = read.remaining - pmtu;
-    rest.psn = read.psn.next();
+    rest.sent = read.sent + ResponseCount(1);
+    rest.left = read.left - ResponseCount(1);
     rest.first = Bits<1>(0);
-    rest.last = Bits<1>(!pmtu.shl<1>().ult(read.remaining));
+    rest.last = Bits<1>(read.left == ResponseCount(1));
     return rest;
   }
   static TxPacket read_response(const Read& read) {
@@ -234,9 +239,9 @@ struct ResponseQueue {
                             : last ? wire::kReadResponseLast
                                    : wire::kReadResponseMiddle);
     packet.qpn = read.qpn;
-    packet.psn = read.psn;
-    packet.local_address = read.end - read.remaining.to<64>();
-    packet.payload = last ? read.remaining.to<13>() : pmtu_bytes(read.pmtu);
+    packet.psn = Psn(read.psn.v + read.sent);
+    packet.local_address = read.address + read.sent.to<64>().shl<7>().shl(read.pmtu);
+    packet.payload = last ? read.last_bytes : pmtu_bytes(read.pmtu);
     packet.syndrome = Bits<8>(wire::aeth::kAck);
     packet.msn = read.msn;
     packet.tag = read.tag;
