@@ -18,6 +18,7 @@ struct Intake {
   Event event;
   Bits<1> has_packet, has_control, has_event;
 
+  bool holds() const { return bool(has_packet | has_control | has_event); }
   // Called when what was held is done with. Afterwards at most one of the flags is set.
   void take(hls::stream<Token>& packets, hls::stream<Control>& controls) {
     choose(!packets.empty(), !controls.empty(), false);
