@@ -123,7 +123,6 @@ class Requester {
     w.remote_address = hw::Bits<64>(w.local_address.u64() ^ 0x7ff0000000000000);
     w.rkey = hw::Bits<32>(q * 1000 + 7);
     cut(qp, w, std::min({s_.read_psns, s_.window, s_.entries}));
-    qp.messages.push_back(w);
     order_.push_back(w);
   }
   uint64_t pick_operation() {
@@ -259,6 +258,7 @@ class Requester {
     const hw::Completion c = completions_.read();
     Qp& qp = qps[c.qpn.u64()];
     ASSERT_EQ(c.index.u64(), qp.statuses.size()) << "in order, each once";
+    ASSERT_TRUE(c.status.u64() != hw::kSuccess || qp.released >= qp.ends[c.index.u64()]) << "with its last PSN";
     qp.statuses.push_back(c.status.u64());
     completed_++;
     note("completion " + std::to_string(c.qpn.u64()) + " " + std::to_string(c.index.u64()));

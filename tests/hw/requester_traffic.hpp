@@ -33,6 +33,7 @@ struct Qp {
   uint64_t first_psn;
   std::vector<hw::Wqe> messages;
   std::vector<hw::TxPacket> psns;  // of each PSN the packet that begins there, of a READ what asks for it and the rest
+  std::vector<uint64_t> ends;      // PSNs up to the end of each message
   std::vector<bool> answered;      // of each PSN: its READ response was taken
   std::unique_ptr<Peer> peer;
   AwaitedReads reads;
@@ -46,7 +47,7 @@ inline bool is_read(const hw::TxPacket& p) {
   return hw::wire::is(p.opcode, hw::wire::kReadRequest);
 }
 
-// Appends to `qp` the packets of `w`.
+// Appends `w` and its packets to `qp`.
 inline void cut(Qp& qp, const hw::Wqe& w, uint64_t read_psns) {
   const uint64_t length = w.length.u64(), operation = w.operation.u64(), imm = w.has_immediate.u64();
   const bool read = operation == hw::kOpRead, send = operation == hw::kOpSend;
@@ -71,6 +72,8 @@ inline void cut(Qp& qp, const hw::Wqe& w, uint64_t read_psns) {
     p.index = w.index;
     qp.psns.push_back(p);
   }
+  qp.messages.push_back(w);
+  qp.ends.push_back(qp.psns.size());
 }
 
 }  // namespace test
