@@ -7,9 +7,10 @@
 // way, is refused with Invalid Request. A refused QP is dead: what comes later is dropped without an answer, until
 // control sets the row again. After an RNR NAK the row stays as it is, for the packet comes again.
 //
-// A packet is taken in c and judged in c + 1, one a cycle, also of one QP. A row's numbers move on without waiting
-// for the verdict, which keeps the comparisons out of its recurrence: a refusal only sets `dead`, and the numbers of a
-// dead row mean nothing. The READs under way have rows of their own, so that `served` disturbs no message.
+// A packet is taken in c and judged in c + 1, one a cycle, also of one QP. A row's numbers move on without waiting for
+// the verdict, and instead of the verdict it keeps what that follows from, which leaves the comparisons out of its
+// recurrence; the numbers of a dead row mean nothing. A row that control has not set is dead. The READs under way have
+// rows of their own, so that `served` disturbs no message.
 #pragma once
 #include "../bus/counter.hpp"
 #include "../bus/ram.hpp"
@@ -33,6 +34,7 @@ struct Msn {
 
   void step(hls::stream<RxChecked>& in, hls::stream<MsnControl>& control, hls::stream<ReadServed>& served,
             hls::stream<RxVerdict>& out, hls::stream<Response>& response) {
+    count();
     if (bool(intake_.has_packet)) {
       if (out.full() || response.full()) return;
       judge(intake_.packet, rows_.data(), reads_.data(), out, response);
@@ -49,12 +51,21 @@ struct Msn {
   }
 
  private:
+  // What the verdict on a packet follows from.
+  struct Judgement {
+    Share share;  // its payload of its message
+    RightShares right;
+    Bits<1> rest;  // everything else is right, and the QP was not dead before
+
+    bool good() const { return bool(rest) && right.holds(share); }
+  };
   struct Row {
     Bits<24> msn;
     PmtuCode pmtu;
     Message message;  // that is running, else of no meaning; of a SEND: the work request that it fills
     Bits<32> length;  // of the message as a whole
-    Bits<1> in_message, sends, dead;
+    Bits<1> in_message, sends;
+    Judgement last;  // of the packet in order before
   };
   struct Reads {
     Bits<5> under_way, allowed;
@@ -99,25 +110,46 @@ struct Msn {
   RamForward<Reads, kMaxQps> reads_;
   Intake<Taken, MsnControl, RxChecked, ReadServed> intake_;
 
+  // The packet judged last, for the counters.
+  struct Outcome {
+    Bits<1> fresh, alive, answered, moves;
+    Bits<1> begins_write, reads, ends;
+    Bits<1> refused, invalid;  // before it came here, with Invalid Request
+    Judgement judgement;
+  } outcome_;
+
   void judge(const Taken& t, const Row& row, const Reads& reads, hls::stream<RxVerdict>& out,
              hls::stream<Response>& response) {
     const bool place = !bool(t.reads) || reads.under_way.ult(reads.allowed);
-    const bool shaped = well_shaped(t, row) && place;
-    const bool keep = !bool(row.dead) && bool(t.in_order) && !bool(t.nak) && shaped;
+    const bool alive = row.last.good();
+    Judgement judgement;
+    judgement.share = Share(t.packet.payload, row.message.remaining);
+    judgement.right = t.right;
+    judgement.rest = Bits<1>(alive && !bool(t.nak) && place && in_sequence(t, row) && t.piece.suits(row.pmtu));
     Row next = advanced();
     next.msn = row.msn + t.piece.ends.to<24>();
     next.pmtu = row.pmtu;
-    next.dead = Bits<1>(!keep);
+    next.last = judgement;
 
-    out.write(verdict(t, row, next, keep));
-    respond(t, row, next, shaped, place, response);
-    if (bool(t.in_order) && !bool(t.comes_again)) rows_.write(row_of(t.packet.qpn), next);
+    out.write(verdict(t, row, next));
+    respond(t, row, next, place, response);
+    const bool moves = bool(t.in_order) && !bool(t.comes_again);
+    if (moves) rows_.write(row_of(t.packet.qpn), next);
     if (bool(t.executes & t.reads) && !bool(t.nak) && place) {
       Reads more = reads;
       more.under_way = reads.under_way + Bits<5>(1);
       reads_.write(row_of(t.packet.qpn), more);
     }
-    count(t, !bool(row.dead), shaped);
+    outcome_.fresh = Bits<1>(1);
+    outcome_.alive = Bits<1>(alive);
+    outcome_.answered = Bits<1>(t.sequence != Bits<2>(kIgnore));
+    outcome_.moves = Bits<1>(moves);
+    outcome_.begins_write = Bits<1>(wire::is_write(t.packet.opcode)) & t.piece.starts;
+    outcome_.reads = t.reads;
+    outcome_.ends = t.piece.ends;
+    outcome_.refused = Bits<1>(bool(t.nak));
+    outcome_.invalid = Bits<1>(t.nak == Bits<8>(wire::aeth::kNakInvalidRequest));
+    outcome_.judgement = judgement;
   }
 
   // Where the message stands behind the packet. Control writes the same, so that it needs no choice of what to write;
@@ -135,14 +167,13 @@ struct Msn {
     return next;
   }
 
-  // Opcode sequence (row 26), payload against PMTU (24), payloads against the length of the message (25, 30).
-  static bool well_shaped(const Taken& t, const Row& row) {
-    const bool starts = bool(t.piece.starts);
-    const bool sequence = t.piece.starts != row.in_message && (starts || t.sends == row.sends);
-    return sequence && t.piece.suits(row.pmtu) && t.right.holds(Share(t.packet.payload, row.message.remaining));
+  // Opcode sequence (row 26).
+  static bool in_sequence(const Taken& t, const Row& row) {
+    return t.piece.starts != row.in_message && (bool(t.piece.starts) || t.sends == row.sends);
   }
 
-  static RxVerdict verdict(const Taken& t, const Row& row, const Row& next, bool keep) {
+  static RxVerdict verdict(const Taken& t, const Row& row, const Row& next) {
+    const bool keep = bool(t.in_order) && next.last.good();
     const RxTransport& packet = t.packet;
     RxVerdict v;
     v.answer = Bits<1>(wire::is_answer(packet.opcode) && !bool(packet.drop));
@@ -176,15 +207,14 @@ struct Msn {
 
   // A duplicate is acknowledged with the PSN completed last, not with its own; a READ is served again with its own (D.2
   // row 3), or not at all when there is no place for it.
-  void respond(const Taken& t, const Row& row, const Row& next, bool shaped, bool place,
-               hls::stream<Response>& response) {
+  void respond(const Taken& t, const Row& row, const Row& next, bool place, hls::stream<Response>& response) {
     const bool in_order = bool(t.in_order), executes = bool(t.executes), gap = t.sequence == Bits<2>(kGap);
     const Bits<8> refusal =
-        bool(t.nak) ? t.nak : Bits<8>(in_order && !shaped ? uint64_t(wire::aeth::kNakInvalidRequest) : 0);
+        bool(t.nak) ? t.nak : Bits<8>(in_order && !next.last.good() ? uint64_t(wire::aeth::kNakInvalidRequest) : 0);
     const bool refused = executes && bool(refusal);
     const bool asked = bool(t.packet.ack_request) || params.ack_every_packet != 0;
     const bool silent = executes && !refused && (bool(t.reads) ? !place : !asked);
-    if (bool(row.dead) || t.sequence == Bits<2>(kIgnore) || silent) return;
+    if (!row.last.good() || t.sequence == Bits<2>(kIgnore) || silent) return;
     Response r;
     r.read = Bits<1>(executes && !refused) & t.reads;
     r.qpn = t.packet.qpn;
@@ -198,16 +228,19 @@ struct Msn {
     response.write(r);
   }
 
-  void count(const Taken& t, bool alive, bool shaped) {
-    if (!alive && t.sequence != Bits<2>(kIgnore)) dead_drops.inc();
-    if (!alive || !bool(t.in_order) || bool(t.comes_again)) return;
-    const bool good = !bool(t.nak) && shaped;
-    const bool invalid = bool(t.nak) ? t.nak == Bits<8>(wire::aeth::kNakInvalidRequest) : !shaped;
+  // Counts what the last step decided, which keeps the counters out of its path.
+  void count() {
+    const Outcome o = outcome_;
+    outcome_.fresh = Bits<1>(0);
+    if (!bool(o.fresh)) return;
+    if (!bool(o.alive) && bool(o.answered)) dead_drops.inc();
+    if (!bool(o.alive & o.moves)) return;
+    const bool good = o.judgement.good(), invalid = bool(o.refused) ? bool(o.invalid) : !good;
     if (invalid) invalid_request.inc();
-    if (!invalid && bool(t.reads)) rx_read_requests.inc();
-    if (!invalid && wire::is_write(t.packet.opcode) && bool(t.piece.starts)) rx_write_requests.inc();
+    if (!invalid && bool(o.reads)) rx_read_requests.inc();
+    if (!invalid && bool(o.begins_write)) rx_write_requests.inc();
     if (good) packets.inc();
-    if (good && bool(t.piece.ends)) messages.inc();
+    if (good && bool(o.ends)) messages.inc();
   }
 
   void configure(const MsnControl& c) {
@@ -215,10 +248,18 @@ struct Msn {
     row.msn = c.msn;
     row.pmtu = c.pmtu;
     row.in_message = Bits<1>(0);
+    row.last = good_start();
     rows_.write(row_of(c.qpn), row);
     Reads none;
     none.allowed = c.max_reads;
     reads_.write(row_of(c.qpn), none);
+  }
+
+  static Judgement good_start() {
+    Judgement j;
+    j.right.part = j.right.all = j.right.more = Bits<1>(1);
+    j.rest = Bits<1>(1);
+    return j;
   }
 
   // What an earlier life of the QP has left to be served does not make the count negative.

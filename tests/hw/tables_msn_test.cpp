@@ -78,7 +78,7 @@ struct Model {
   struct Qp {
     uint64_t msn = 0, pmtu = 128, pmtu_code = 0, address = 0, done = 0;
     int64_t left = 0;
-    bool inside = false, sends = false, dead = false;
+    bool inside = false, sends = false, dead = true;  // until control sets it
     unsigned reads = 0, max_reads = 0;
   };
   bool every_packet = false;
@@ -89,6 +89,7 @@ struct Model {
 
   void control(const MsnControl& c) {
     Qp qp;
+    qp.dead = false;
     qp.msn = c.msn.u64();
     qp.pmtu_code = c.pmtu.u64();
     qp.pmtu = uint64_t(128) << qp.pmtu_code;
