@@ -389,6 +389,7 @@ TEST(TxResponseQueue, QpsTakeTurnsPacketByPacket) {
   const std::vector<TxPacket> got = behind_a_blocked_output(
       {read(1, 0, 256 * 4), read(2, 50, 256 * 2), ack(3, 9), read(2, 52, 1), ack(1, 4), read(4, 7, 256 * 3)});
   std::vector<uint64_t> qpns;
+  qpns.reserve(got.size());
   for (const TxPacket& p : got) qpns.push_back(p.qpn.u64());
   EXPECT_EQ(qpns, (std::vector<uint64_t>{1, 2, 3, 4, 1, 2, 4, 1, 2, 4, 1, 1}));
 }
