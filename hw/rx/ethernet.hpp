@@ -26,6 +26,7 @@ struct Ethernet {
     const bool wait_host = host.full() && (first || bool(to_host_));
     const bool leaves = line_.has_oldest(next) && decided && !wait_roce && !wait_host;
     const bool enters = next && (leaves || !line_.full());
+    if (!leaves && !enters) return;
 
     const Beat<W>& x = enters ? in.read() : nothing_;
     if (leaves) {

@@ -20,14 +20,12 @@ namespace rx {
 template <unsigned W>
 struct HeaderSplit {
   void step(hls::stream<Beat<W>>& in, hls::stream<RxHeader>& headers, hls::stream<Beat<W>>& payload) {
-    const bool flush = bool(ended_) && left_ != PacketBytes(0) && skip().ult(bytes_);
-    if ((flush || bool(body_)) && payload.full()) return;
-    const bool take = !in.empty() && (bool(body_) || !headers.full());
-    if (flush) {
+    if ((bool(ended_) || bool(body_)) && payload.full()) return;
+    if (bool(ended_) && left_ != PacketBytes(0)) {
       payload.write(cut(Bits<W>(0), bytes_.template to<13>(), true, tag_));
-      ended_ = Bits<1>(0);
     }
-    if (!take) return;
+    ended_ = Bits<1>(0);
+    if (in.empty() || (!bool(body_) && headers.full())) return;
     const Beat<W>& x = in.read();
     if (bool(body_)) {
       continue_body(x, payload);
@@ -55,20 +53,29 @@ struct HeaderSplit {
     }
     const bool complete = beat == by_extension(ext_, WholeBeats());
     const bool ends = complete || bool(x.last);
-    if (ends) announce(head, complete && skip().ult(x.bytes), x.tag, headers);
+    if (ends) announce(head, complete && reaches_payload(x), x.tag, headers);
     head_.keep(x.data, ends);
     body_ = Bits<1>(complete) & ~x.last;
     hold(x);
-    ended_ = Bits<1>(complete) & x.last;
+    ended_ = Bits<1>(complete && reaches_payload(x)) & x.last;
   }
 
   // By the IP header (IBTA A17.3.1), modulo 2^13.
   static PacketBytes payload_bytes(const Bits<kHeadBits>& head) {
     const Bits<5> ext = wire::extended_bytes(wire::load<wire::bth::Opcode>(head));
     const Bits<2> pad = wire::load<wire::bth::Flags>(head).template get<4, 2>();
-    const PacketBytes overhead = PacketBytes(wire::kMinDatagramBytes) + ext.template to<13>() + pad.template to<13>();
-    return wire::load<wire::ip::TotalLength>(head).template get<0, 13>() - overhead;
+    const PacketBytes total = wire::load<wire::ip::TotalLength>(head).template get<0, 13>();
+    return by_extension(ext, BehindHeaders{total, pad.template to<13>()});
   }
+  // A difference for each length, so that they are there when the opcode has been read. The pad is not added: headers
+  // are whole words.
+  struct BehindHeaders {
+    PacketBytes total, pad;
+    template <int EXTENDED>
+    PacketBytes at() const {
+      return total - (PacketBytes(wire::kMinDatagramBytes + EXTENDED) | pad);
+    }
+  };
 
   // Writes the header token; `reached`: the frame has a byte where its payload begins.
   void announce(const Bits<kHeadBits>& head, bool reached, const Tag& tag, hls::stream<RxHeader>& headers) {
@@ -83,13 +90,13 @@ struct HeaderSplit {
   void continue_body(const Beat<W>& x, hls::stream<Beat<W>>& payload) {
     const bool more = PacketBytes(kBytes).ult(left_);
     if (left_ != PacketBytes(0)) {
-      const bool last = !more || (bool(x.last) && !skip().ult(x.bytes));
+      const bool last = !more || (bool(x.last) && !reaches_payload(x));
       payload.write(cut(x.data, x.bytes.template to<13>() + PacketBytes(kBytes), last, x.tag));
     }
     left_ = more ? left_ - PacketBytes(kBytes) : PacketBytes(0);
     body_ = ~x.last;
     hold(x);
-    ended_ = x.last;
+    ended_ = Bits<1>(reaches_payload(x)) & x.last;
   }
 
   void hold(const Beat<W>& x) {
@@ -111,7 +118,16 @@ struct HeaderSplit {
       return Count((wire::kExtOffset + EXTENDED) % kBytes);
     }
   };
+  struct Reaches {
+    const Count& bytes;
+    template <int EXTENDED>
+    bool at() const {
+      return Count((wire::kExtOffset + EXTENDED) % kBytes).ult(bytes);
+    }
+  };
   Count skip() const { return by_extension(ext_, Skip()); }
+  // Whether a beat goes beyond the cut.
+  bool reaches_payload(const Beat<W>& x) const { return by_extension(ext_, Reaches{x.bytes}); }
 
   // A payload beat: the end of the held beat and the beginning of `next`, of which together `present` bytes are there.
   Beat<W> cut(const Bits<W>& next, const PacketBytes& present, bool last, const Tag& tag) const {
@@ -137,7 +153,7 @@ struct HeaderSplit {
   Bits<1> body_;      // the next beat belongs to a frame whose header token is out
   Bits<W> hold_;      // the beat before the next one
   Count bytes_;       // and how many bytes it has
-  Bits<1> ended_;     // it ended its frame behind the header: what it has of the payload leaves without a next one
+  Bits<1> ended_;     // it ended its frame, beyond the cut: what is left of the payload leaves without a next one
   Tag tag_;           // of its packet
   PacketBytes left_;  // payload bytes that are not out yet
   Bits<5> ext_;       // extended header bytes of the packet

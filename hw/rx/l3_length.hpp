@@ -65,7 +65,7 @@ struct L3Length {
     const Length bytes = x.bytes.template to<kLengthBits>() - before;
     const bool complete = !bytes.ult(left);
     const bool ends = lies || complete || bool(x.last);
-    const bool wrong = ends && (lies || !complete);
+    const bool wrong = lies || (bool(x.last) && !complete);
 
     Beat<W> y = x;
     y.last = Bits<1>(ends);
@@ -87,27 +87,22 @@ struct L3Length {
   static bool consistent(const Bits<N>& head) {
     const Bits<16> total = wire::load<wire::ip::TotalLength>(head);
     const Bits<8> opcode = wire::load<wire::bth::Opcode>(head);
-    const Bits<5> extended = wire::extended_bytes(opcode);
-    const bool room = by_extension(extended, Holds{total}), bare = by_extension(extended, Fits{total});
     const bool pad = bool(wire::load<wire::bth::Flags>(head).template get<4, 2>());
+    const bool room = by_extension(wire::extended_bytes(opcode), Room{total, pad});
+    const bool bare = total == Bits<16>(wire::kMinDatagramBytes + wire::kAethBytes);
     return wire::load<wire::udp::Length>(head) == total - Bits<16>(wire::kIpBytes) && room &&
-           !Bits<16>(kMaxDatagramBytes).ult(total) && !bool(total.template get<0, 2>()) && !(bare && pad) &&
-           !(wire::is(opcode, wire::kAcknowledge) && !bare);
+           !Bits<16>(kMaxDatagramBytes).ult(total) && !bool(total.template get<0, 2>()) &&
+           (!wire::is(opcode, wire::kAcknowledge) || bare);
   }
 
-  // A datagram with EXTENDED bytes of extended header: long enough for its headers, or just as long.
-  struct Holds {
+  // Whether a datagram is long enough for EXTENDED bytes of extended header, and longer when it has a pad.
+  struct Room {
     Bits<16> total;
+    bool pad;
     template <int EXTENDED>
     bool at() const {
-      return !total.ult(Bits<16>(wire::kMinDatagramBytes + EXTENDED));
-    }
-  };
-  struct Fits {
-    Bits<16> total;
-    template <int EXTENDED>
-    bool at() const {
-      return total == Bits<16>(wire::kMinDatagramBytes + EXTENDED);
+      const Bits<16> headers(wire::kMinDatagramBytes + EXTENDED);
+      return !total.ult(headers) && !(pad && total == headers);
     }
   };
 

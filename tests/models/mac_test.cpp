@@ -55,6 +55,25 @@ TEST(MacTx, AFrameLeavesWhenItIsWhole) {
   }
 }
 
+// Frame by frame the same bytes, whatever the width, and taken at a beat a cycle.
+template <unsigned W>
+void frames_leave_whole() {
+  std::vector<std::vector<uint8_t>> frames;
+  for (size_t size = 60; size < 300; size += 7) frames.push_back(test::pattern(size, size));
+  TxRun<W> r(MacParams(), {true, false}, beats_of<W>(frames));
+  r.run(2000);
+  ASSERT_EQ(r.tape.frames.size(), frames.size());
+  for (size_t i = 0; i < frames.size(); i++) EXPECT_EQ(r.tape.frames[i].bytes, frames[i]) << W << " bits, " << i;
+  EXPECT_EQ(r.tape.frames[0].start, kClock.edge((frames[0].size() + W / 8 - 1) / (W / 8)));
+}
+TEST(MacTx, FramesLeaveWholeAtEveryWidth) {
+  frames_leave_whole<64>();
+  frames_leave_whole<128>();
+  frames_leave_whole<256>();
+  frames_leave_whole<512>();
+  frames_leave_whole<1024>();
+}
+
 TEST(MacTx, ShortFramesArePaddedWithZeros) {
   for (size_t size : {1u, 42u, 59u, 60u, 61u}) {
     TxRun<512> r(MacParams(), {true, false}, test::to_beats<512>(test::pattern(size, 1)));
@@ -144,6 +163,12 @@ void beats_come_as_they_arrive(const hw::Clock& clock) {
 }
 TEST(MacRx, BeatsComeAsTheyArrive64) {
   beats_come_as_they_arrive<64>(kMacClock);
+}
+TEST(MacRx, BeatsComeAsTheyArrive128) {
+  beats_come_as_they_arrive<128>(kClock);
+}
+TEST(MacRx, BeatsComeAsTheyArrive256) {
+  beats_come_as_they_arrive<256>(kClock);
 }
 TEST(MacRx, BeatsComeAsTheyArrive512) {
   beats_come_as_they_arrive<512>(kClock);
