@@ -16,6 +16,16 @@ std::string profile_of(const ConfigSource& source, const toml::table& file) {
   return **named->as_string();
 }
 
+// What parameters ask of each other.
+void check_together(const Config& config) {
+  try {
+    models::check(config.pcie);
+    models::check(config.card);
+  } catch (const std::invalid_argument& error) {
+    throw InputError(error.what());
+  }
+}
+
 }  // namespace
 
 const Profile& find_profile(const std::string& name) {
@@ -40,6 +50,7 @@ Config resolve(const ConfigSource& source) {
   others.insert("profile");
   apply_table(schema, file, others);
   for (const std::string& setting : source.settings) apply_setting(schema, setting);
+  check_together(config);
   return config;
 }
 
