@@ -8,37 +8,45 @@ using test::command;
 
 namespace {
 
-// A port as models/host_port.hpp is: orders come with the cycle that latency alone gives them; completions are passed
-// on when they are out. Notes the cycle of everything.
-struct Port {
-  Port(const PcieParams& p, models::PcieLink& link) : path(p, test::kClock, link), params(p) {}
+// A device that adds its latency to orders, and notes when it gets completions.
+struct Doorbells {
+  hw::Picoseconds latency;
+  std::deque<hw::Cycles> orders;
+  std::vector<hw::Cycles> completed;
+  std::function<void(hw::Cycles)> callback;
 
   void ring() {  // by the CPU
-    const hw::Picoseconds arrival = test::kClock.edge(hw::world().now) + params.write_latency;
-    orders.push_back(std::max(hw::world().now + 1, test::kClock.edge_at_or_after(arrival)));
-    path.ring();
-    waker.at(orders.back());
+    const hw::Cycles arrival = test::kClock.edge_at_or_after(test::kClock.edge(hw::world().now) + latency);
+    orders.push_back(std::max(hw::world().now + 1, arrival));
+    callback(orders.back());
+  }
+  void on_order(std::function<void(hw::Cycles)> f) { callback = std::move(f); }
+  hw::Cycles next_order() const { return orders.empty() ? hw::kForever : orders.front(); }
+  const hw::Cycles& order() const { return orders.front(); }
+  void order_taken() { orders.pop_front(); }
+  void complete(const hw::Completion&) { completed.push_back(hw::world().now); }
+  uint64_t held() const { return orders.size(); }
+};
+
+// A port as models/host_port.hpp is.
+struct Port {
+  Port(const PcieParams& p, models::PcieLink& link)
+      : device{p.write_latency, {}, {}, {}}, path(p, test::kClock, link, device) {
+    path.on_order([this](hw::Cycles cycle) { waker.at(cycle); });
   }
   void step(hls::stream<hw::Completion>& completions) {
     path.settle();
     if (!completions.empty()) path.complete(completions.read());
-    while (path.cqe_is_out()) {
-      path.take_cqe();
-      out.push_back(hw::world().now);
-    }
-    if (path.order_due(next_order()) > hw::world().now) return;
-    orders.pop_front();
+    if (path.next_order() > hw::world().now) return;
     path.order_taken();
     taken.push_back(hw::world().now);
   }
-  hw::Cycles quiet() const { return std::min(models::quiet_until(path.order_due(next_order())), path.quiet()); }
-  hw::Cycles next_order() const { return orders.empty() ? hw::kForever : orders.front(); }
+  hw::Cycles quiet() const { return path.quiet(); }
 
-  models::PcieHostPath<hw::Completion> path;
-  PcieParams params;
+  Doorbells device;
+  models::PcieHostPath<Doorbells, hw::Completion> path;
   models::Waker waker;
-  std::deque<hw::Cycles> orders;
-  std::vector<hw::Cycles> taken, out;
+  std::vector<hw::Cycles> taken;
 };
 
 // A CPU that rings in the given cycles.
@@ -48,7 +56,7 @@ struct Cpu {
   size_t done = 0;
   void step() {
     if (done == rings.size() || rings[done] > hw::world().now) return;
-    port.ring();
+    port.device.ring();
     done++;
   }
   hw::Cycles quiet() const { return done == rings.size() ? hw::kForever : models::quiet_until(rings[done]); }
@@ -79,8 +87,8 @@ TEST(PcieHostPath, LatencyOfADoorbellAndOfACqe) {
     PortBench b(PcieParams(), calling, {}, {10}, 1);
     b.run(200);
     // 88 bytes take 3.1 ns.
-    EXPECT_EQ(b.port.taken, std::vector<hw::Cycles>{10 + 56});  // 40 + 3.1 + 220 ns
-    EXPECT_EQ(b.port.out, std::vector<hw::Cycles>{1 + 1});      // 4 + 3.1 ns; its latency is the device's
+    EXPECT_EQ(b.port.taken, std::vector<hw::Cycles>{10 + 56});           // 40 + 3.1 + 220 ns
+    EXPECT_EQ(b.port.device.completed, std::vector<hw::Cycles>{1 + 1});  // 4 + 3.1 ns; its latency is the device's
   }
 }
 
@@ -92,7 +100,7 @@ TEST(PcieHostPath, UnlimitedPassesAtOnce) {
     PortBench b(p, calling, {}, {10, 11}, 1);
     b.run(20);
     EXPECT_EQ(b.port.taken, (std::vector<hw::Cycles>{11, 12}));
-    EXPECT_EQ(b.port.out, std::vector<hw::Cycles>{1});
+    EXPECT_EQ(b.port.device.completed, std::vector<hw::Cycles>{1});
   }
 }
 
@@ -118,8 +126,8 @@ TEST(PcieHostPath, ACqeComesBehindThePayloadBeforeIt) {
     b.source.add(hw::Completion());
     b.run(2000);
     ASSERT_EQ(b.visible.size(), 1u);
-    ASSERT_EQ(b.port.out.size(), 1u);
-    const hw::Picoseconds cqe_visible = test::kClock.edge(b.port.out[0]) + p.write_latency;
+    ASSERT_EQ(b.port.device.completed.size(), 1u);
+    const hw::Picoseconds cqe_visible = test::kClock.edge(b.port.device.completed[0]) + p.write_latency;
     EXPECT_GE(cqe_visible, b.visible[0]);
     EXPECT_GE(b.visible[0], 1024 * 2000 + p.write_latency) << "4 Gb/s";
   }
@@ -138,9 +146,9 @@ TEST(PcieHostPath, EveryOrderOfTheCallsIsTheSame) {
     PortBench b(p, calling, {test::commands_of(600, 200), test::commands_of(300, 400)}, rings, 500, 30);
     b.run(30000);
     ASSERT_EQ(b.port.taken.size(), rings.size());
-    ASSERT_EQ(b.port.out.size(), 500u);
+    ASSERT_EQ(b.port.device.completed.size(), 500u);
     ASSERT_EQ(b.read_ends().size(), 200u);
-    const std::vector<std::vector<hw::Cycles>> all = {b.port.taken, b.port.out, b.sink.cycles, b.visible};
+    const std::vector<std::vector<hw::Cycles>> all = {b.port.taken, b.port.device.completed, b.sink.cycles, b.visible};
     if (first.empty()) first = all;
     EXPECT_EQ(all, first) << calling.every_cycle << calling.backwards;
   }
