@@ -44,6 +44,24 @@ TEST(PcieLink, TlpsOfOneCycleGoByPriorityInAnyOrderOfTheCalls) {
   }
 }
 
+// Placing what was sent in the cycle before leaves alone what is sent in this one.
+TEST(PcieLink, ACycleIsPlacedAsAWhole) {
+  test::Bench bench;
+  PcieWire wire(PcieParams(), test::kClock);
+  Grant old, request, payload;
+  wire.send({0, Priority::kReadRequest, 24, 0}, &old);
+  hw::world().now = 1;
+  wire.send({kCycle, Priority::kReadRequest, 24, 0}, &request);
+  wire.settle();
+  EXPECT_TRUE(old.given());
+  EXPECT_FALSE(request.given());
+  wire.send({kCycle, Priority::kPayload, 88, 64}, &payload);
+  hw::world().now = 2;
+  wire.settle();
+  EXPECT_EQ(payload.start, kCycle);
+  EXPECT_EQ(request.start, payload.end);
+}
+
 TEST(PcieLink, WhatIsReadyFirstGoesFirst) {
   test::Bench bench;
   PcieWire wire(PcieParams(), test::kClock);
