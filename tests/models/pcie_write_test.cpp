@@ -23,6 +23,17 @@ TEST(PcieWrite, LatencyOfOneWrite) {
   }
 }
 
+// The last beat of 256 bytes comes in cycle 4 (16 ns), 280 bytes on the link take 9.9 ns, the host 256 ns, and 220 more.
+TEST(PcieWrite, LatencyOfOneWriteToASlowHost) {
+  PcieParams p;
+  p.host_write_gbps = 8;
+  for (const test::Calling& calling : test::kCallings) {
+    WriteRun<512> r(p, calling, {command(0x1000, 256)});
+    r.run(200);
+    EXPECT_EQ(r.visible, std::vector<hw::Picoseconds>{504000});
+  }
+}
+
 TEST(PcieWrite, UnlimitedTakesABeatACycle) {
   PcieParams p;
   p.unlimited = true;
