@@ -23,7 +23,7 @@ TEST(PcieWrite, LatencyOfOneWrite) {
   }
 }
 
-// The last beat of 256 bytes comes in cycle 4 (16 ns), 280 bytes on the link take 9.9 ns, the host 256 ns, and 220 more.
+// The last beat of 256 bytes comes in cycle 4 (16 ns), 280 bytes on the link take 9.9 ns, the host 256, and 220 more.
 TEST(PcieWrite, LatencyOfOneWriteToASlowHost) {
   PcieParams p;
   p.host_write_gbps = 8;
