@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "hw/tokens.hpp"
+#include "models/pcie_host_path.hpp"
 #include "models/verbs.hpp"
 #include "models/waker.hpp"
 
@@ -12,8 +13,9 @@ namespace models {
 
 class HostPort {
  public:
-  explicit HostPort(Device& device) : device_(device) {
-    device.on_order([this](hw::Cycles cycle) { waker.at(cycle); });
+  HostPort(const PcieParams& params, const hw::Clock& clock, PcieLink& link, Device& device)
+      : device_(params, clock, link, device) {
+    device_.on_order([this](hw::Cycles cycle) { waker.at(cycle); });
   }
   HostPort(const HostPort&) = delete;
   HostPort& operator=(const HostPort&) = delete;
@@ -22,6 +24,7 @@ class HostPort {
   template <class... T>
   void step(hls::stream<hw::Completion>& completions, hls::stream<hw::ReceiveCompletion>& receive_completions,
             hls::stream<T>&... orders) {
+    device_.settle();
     if (!receive_completions.empty()) device_.complete(receive_completions.read());
     if (!completions.empty()) device_.complete(completions.read());
     if (device_.next_order() > hw::world().now) return;
@@ -33,7 +36,7 @@ class HostPort {
         device_.order().what);
     if (taken) device_.order_taken();
   }
-  hw::Cycles quiet() const { return quiet_until(device_.next_order()); }
+  hw::Cycles quiet() const { return device_.quiet(); }
   uint64_t held() const { return device_.held(); }
 
   Waker waker;
@@ -47,7 +50,7 @@ class HostPort {
     return true;
   }
 
-  Device& device_;
+  PcieHostPath<Device, Cqe> device_;
 };
 
 }  // namespace models

@@ -25,9 +25,12 @@ unsigned log2_of(unsigned x) {
   return unsigned(__builtin_ctz(x));
 }
 
-void require(bool good, const char* name, unsigned value, const char* allowed) {
+void require(bool good, const char* name, uint64_t value, const std::string& allowed) {
   if (!good)
     throw std::invalid_argument(std::string(name) + " = " + std::to_string(value) + ": allowed are " + allowed);
+}
+void require_least(const char* name, uint64_t value, uint64_t least) {
+  require(value >= least, name, value, std::to_string(least) + " and more");
 }
 
 }  // namespace
@@ -40,7 +43,15 @@ void check(const PcieParams& p) {
           "powers of two, 128 .. 4096");
   require(power_of_two(p.read_completion_boundary, 64, 128), "pcie.read_completion_boundary",
           p.read_completion_boundary, "64, 128");
-  require(p.outstanding_reads >= 1, "pcie.outstanding_reads", p.outstanding_reads, "1 and more");
+  require_least("pcie.read_latency_ns", p.read_latency / 1000, p.write_latency / 1000);
+  require(p.memory.llc_percent <= 100, "pcie.llc_percent", p.memory.llc_percent, "0 .. 100");
+  // A transfer that is moved as a whole holds the tags of all its requests.
+  require_least("pcie.outstanding_reads", p.outstanding_reads,
+                p.device_gbps == 0 ? 1 : pieces(kMaxTransferBytes, p.max_read_request));
+  require_least("pcie.posted_headers", p.posted_headers, 1);
+  require_least("pcie.posted_data", p.posted_data, p.max_payload / kCreditBytes);
+  require_least("pcie.nonposted_headers", p.nonposted_headers, 1);
+  require(p.cqe_bytes >= 1 && p.cqe_bytes <= 128, "pcie.cqe_bytes", p.cqe_bytes, "1 .. 128");
 }
 
 double raw_gbps(const PcieParams& p) {
@@ -69,7 +80,7 @@ double read_gbps(const PcieParams& p, uint64_t bytes) {
   return tlp_gbps(p) * double(bytes) / double(read_data_link_bytes(p, bytes));
 }
 
-LinkTime::LinkTime(const PcieParams& p)
-    : attoseconds_per_byte_(p.unlimited ? 0 : uint64_t(std::llround(8e9 / tlp_gbps(p)))) {}
+ByteTime::ByteTime(double gbps) : attoseconds_per_byte_(gbps == 0 ? 0 : uint64_t(std::llround(8e9 / gbps))) {}
+ByteTime::ByteTime(const PcieParams& p) : ByteTime(p.unlimited ? 0 : tlp_gbps(p)) {}
 
 }  // namespace models

@@ -1,18 +1,21 @@
-// Posted DMA writes to host memory, in order: the data crosses the link at its rate, TLP by TLP as the NIC delivers it
-// (models/pcie.hpp), and becomes visible `write_latency` later, all of a command at once. When more than `posted_bytes`
-// wait for the link the next command is not taken, and the NIC backs up.
+// Posted DMA writes to host memory, in order. A TLP is made up as soon as the NIC has delivered MPS bytes or the last
+// of a command, waits for its place on the link and for credits (models/pcie_link.hpp), and all of a command is visible
+// `write_latency` after the host has taken the last one. When more than `posted_bytes` wait for the link the next
+// command is not taken, and the NIC backs up. A command for card memory goes there as a whole.
 #pragma once
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <deque>
 #include <functional>
 #include <utility>
 #include <vector>
 
 #include "hw/tokens.hpp"
+#include "models/card_memory.hpp"
 #include "models/edge_finder.hpp"
 #include "models/host_memory.hpp"
-#include "models/pcie.hpp"
+#include "models/pcie_link.hpp"
 #include "models/waker.hpp"
 
 namespace models {
@@ -23,27 +26,49 @@ class PcieWrite {
   // The command and when its bytes become visible in memory; called as soon as that is known.
   using Observer = std::function<void(const hw::DmaCommand&, hw::Picoseconds visible)>;
 
-  PcieWrite(const PcieParams& params, const hw::Clock& clock, HostMemory& memory)
-      : params_(params), clock_(clock), memory_(memory), link_(params), edges_(clock) {
+  // `card`: null when there is none.
+  PcieWrite(const PcieParams& params, const hw::Clock& clock, HostMemory& memory, PcieLink& link,
+            CardMemory* card = nullptr)
+      : params_(params), clock_(clock), memory_(memory), link_(link), card_(card), edges_(clock) {
     check(params);
   }
 
   void observe(Observer observer) { observers_.push_back(std::move(observer)); }
 
   void step(hls::stream<hw::DmaCommand>& commands, hls::stream<hw::Beat<W>>& data) {
-    if (!active_ && hw::world().now >= room_ && !commands.empty()) {
-      command_ = commands.read();
-      active_ = true;
-      if (!bool(command_.bytes)) hw::violation("DMA write of no bytes", "PCIe");
-    }
+    settle();
+    if (!active_ && has_room() && !commands.empty()) start(commands.read());
     if (active_ && !data.empty()) take(data.read());
   }
-  hw::Cycles quiet() const { return active_ ? hw::kForever : quiet_until(room_); }
-  uint64_t held() const { return active_; }
+  hw::Cycles quiet() const {
+    return active_ || has_room() ? hw::kForever : quiet_until(clock_.edge_at_or_after(sent_.front().grant.start));
+  }
+  uint64_t held() const { return active_ || complete_; }
 
  private:
+  struct Sent {
+    uint64_t bytes;
+    Grant grant;
+  };
+
+  bool has_room() const { return waiting_ <= params_.posted_bytes; }
+
+  // Takes notice of what the TLP sent in the cycle before was granted, and of what has begun to cross the link.
+  void settle() {
+    if (sent_.empty()) return;
+    link_.to_host.settle();
+    if (complete_) finish();
+    const hw::Picoseconds now = clock_.edge(hw::world().now);
+    for (; !sent_.empty() && sent_.front().grant.start <= now; sent_.pop_front()) waiting_ -= sent_.front().bytes;
+  }
+  void start(const hw::DmaCommand& command) {
+    command_ = command;
+    active_ = true;
+    to_card_ = card_ && card_->holds(command.address.u64());
+    filled_ = cut_ = 0;
+    if (!bool(command.bytes)) hw::violation("DMA write of no bytes", "PCIe");
+  }
   void take(const hw::Beat<W>& beat) {
-    if (filled_ == 0) first_beat_ = hw::world().now;
     const size_t bytes = beat.bytes.u64();
     if (filled_ + bytes > command_.bytes.u64()) hw::violation("more data than the command asks for", "PCIe");
     if (bytes == W / 8)
@@ -51,46 +76,55 @@ class PcieWrite {
     else
       std::memcpy(data_.data() + filled_, beat.data.w, bytes);
     filled_ += bytes;
-    if (bool(beat.last)) finish();
+    const bool last = bool(beat.last);
+    if (last && filled_ != command_.bytes.u64()) hw::violation("less data than the command asks for", "PCIe");
+    const bool whole = to_card_ || params_.unlimited;
+    if (last || (!whole && filled_ - cut_ == params_.max_payload)) send();
+    if (last) end();
+  }
+  void send() {
+    const uint64_t bytes = filled_ - cut_;
+    const hw::Picoseconds now = clock_.edge(hw::world().now);
+    cut_ = filled_;
+    waiting_ += bytes;
+    sent_.push_back({bytes, Grant()});
+    Grant& grant = sent_.back().grant;
+    if (to_card_)
+      grant = card_->write(now, bytes);
+    else
+      link_.to_host.send({now, Priority::kPayload, kWriteHeaderBytes + bytes, bytes}, &grant);
+  }
+  // A granted command is posted at once, others in the next cycle, by when every grant is known.
+  void end() {
+    active_ = false;
+    complete_ = true;
+    if (sent_.back().grant.given()) finish();
   }
   void finish() {
-    if (filled_ != command_.bytes.u64()) hw::violation("less data than the command asks for", "PCIe");
-    const hw::Cycles visible = memory_.post(visible_cycle(), command_.address.u64(), data_.data(), filled_);
+    const hw::Picoseconds taken = sent_.back().grant.taken;
+    HostMemory& memory = to_card_ ? card_->memory() : memory_;
+    const hw::Cycles visible = memory.post(visible_cycle(to_card_ ? taken : taken + params_.write_latency),
+                                           command_.address.u64(), data_.data(), filled_);
     for (const Observer& observer : observers_) observer(command_, clock_.edge(visible));
-    filled_ = 0;
-    active_ = false;
+    complete_ = false;
   }
-  hw::Cycles visible_cycle() {
-    const hw::Cycles now = hw::world().now;
-    if (params_.unlimited && params_.write_latency == 0) return now + 1;
-    const hw::Picoseconds time = clock_.edge(now);
-    const hw::Picoseconds end = params_.unlimited ? time : cross_link(time);
-    return std::max(now + 1, edges_.at_or_after(end + params_.write_latency));
-  }
-  // When the last byte has crossed the link, if the last beat came at `time`.
-  hw::Picoseconds cross_link(hw::Picoseconds time) {
-    const hw::Picoseconds begin = first_beat_ == hw::world().now ? time : clock_.edge(first_beat_);
-    const uint64_t last_tlp = filled_ - (pieces(filled_, params_.max_payload) - 1) * params_.max_payload;
-    link_free_ = std::max(std::max(link_free_, begin) + link_.of(write_link_bytes(params_, filled_)),
-                          time + link_.of(kWriteHeaderBytes + last_tlp));
-    const hw::Picoseconds waiting = link_.of(params_.posted_bytes);
-    if (link_free_ > time + waiting) room_ = clock_.edge_at_or_after(link_free_ - waiting);
-    return link_free_;
-  }
+  hw::Cycles visible_cycle(hw::Picoseconds time) { return std::max(hw::world().now + 1, edges_.at_or_after(time)); }
 
   PcieParams params_;
   hw::Clock clock_;
   HostMemory& memory_;
-  LinkTime link_;
+  PcieLink& link_;
+  CardMemory* card_;
   EdgeFinder edges_;  // of the visible times
   std::vector<Observer> observers_;
   hw::DmaCommand command_;
-  bool active_ = false;
-  std::array<uint8_t, 4096 + W / 8> data_;
-  size_t filled_ = 0;
-  hw::Cycles first_beat_ = 0;
-  hw::Picoseconds link_free_ = 0;
-  hw::Cycles room_ = 0;  // the next command is taken from this cycle on
+  bool active_ = false;    // data is still to come
+  bool complete_ = false;  // all data is there, but not yet posted to memory
+  bool to_card_ = false;
+  std::array<uint8_t, kMaxTransferBytes + W / 8> data_;
+  size_t filled_ = 0, cut_ = 0;  // bytes of the command that came, and that are in TLPs
+  std::deque<Sent> sent_;        // not yet on the link
+  uint64_t waiting_ = 0;         // bytes of them
 };
 
 }  // namespace models

@@ -289,18 +289,11 @@ void Device::on_completion(Cq cq, std::function<void(hw::Cycles)> callback) {
   cqs_.at(cq.number).callback = std::move(callback);
 }
 
-void Device::complete(const hw::Completion& completion) {
-  arrive(qp(uint32_t(completion.qpn.u64())).send_cq, completion);
-}
-void Device::complete(const hw::ReceiveCompletion& completion) {
-  arrive(qp(uint32_t(completion.qpn.u64())).recv_cq, completion);
-}
-
-void Device::arrive(uint32_t cq, const std::variant<hw::Completion, hw::ReceiveCompletion>& completion) {
+void Device::complete(const Cqe& cqe) {
   hw::Cycles visible = after(params_.completion_latency);
   if (!arriving_.empty()) visible = std::max(visible, arriving_.back().visible);
-  arriving_.push_back({visible, completion});
-  notify(cq, visible);
+  arriving_.push_back({visible, cqe});
+  notify(std::visit([this](const auto& completion) { return cq_of(completion); }, cqe), visible);
 }
 
 uint64_t Device::held() const {
@@ -330,7 +323,7 @@ void Device::order(const Control& what, std::deque<Order>& queue) {
 // Lets the CPU see the completions that are visible in the running cycle.
 void Device::settle() {
   while (!arriving_.empty() && arriving_.front().visible <= hw::world().now) {
-    std::visit([this](const auto& completion) { take(completion); }, arriving_.front().completion);
+    std::visit([this](const auto& completion) { take(completion); }, arriving_.front().cqe);
     arriving_.pop_front();
   }
 }

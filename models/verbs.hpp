@@ -127,6 +127,9 @@ struct DeviceParams {
 using Control = std::variant<hw::RegionControl, hw::QpStateControl, hw::ReceiveQueueControl, hw::MsnControl,
                              hw::OutstandingReadsControl, hw::ResponseQueueControl, hw::ConnectionControl,
                              hw::WorkQueueControl, hw::FlowControlControl, hw::ReceiveWqe, hw::Wqe>;
+// What the NIC tells the host of a work request.
+using Cqe = std::variant<hw::Completion, hw::ReceiveCompletion>;
+
 struct Order {
   hw::Cycles arrival;
   Control what;
@@ -178,8 +181,7 @@ class Device {
   size_t orders() const { return orders_.size() + receive_orders_.size(); }
   // `callback(cycle)`: an order is there in that cycle.
   void on_order(std::function<void(hw::Cycles)> callback) { on_order_ = std::move(callback); }
-  void complete(const hw::Completion& completion);
-  void complete(const hw::ReceiveCompletion& completion);
+  void complete(const Cqe& cqe);
 
   // Orders under way, and work requests without a completion.
   uint64_t held() const;
@@ -211,7 +213,7 @@ class Device {
   };
   struct Arriving {
     hw::Cycles visible;
-    std::variant<hw::Completion, hw::ReceiveCompletion> completion;
+    Cqe cqe;
   };
 
   bool has_order() const { return !orders_.empty() || !receive_orders_.empty(); }
@@ -230,7 +232,8 @@ class Device {
   void enter_error(Qp& q);
   void stop_receiving(const Qp& q);
   void settle();
-  void arrive(uint32_t cq, const std::variant<hw::Completion, hw::ReceiveCompletion>& completion);
+  uint32_t cq_of(const hw::Completion& completion) { return qp(uint32_t(completion.qpn.u64())).send_cq; }
+  uint32_t cq_of(const hw::ReceiveCompletion& completion) { return qp(uint32_t(completion.qpn.u64())).recv_cq; }
   void take(const hw::Completion& completion);
   void take(const hw::ReceiveCompletion& completion);
   void give(Qp& q, ibv_wc_status status);

@@ -49,7 +49,9 @@ void declare(Schema& s, LinkConfig& c) {
   s.nanoseconds("link.propagation_ns", c.propagation_ps, 1000000000, "Delay of the cable, one way.");
 }
 
-void declare(Schema& s, models::PcieParams& c) {
+namespace {
+
+void declare_link(Schema& s, models::PcieParams& c) {
   const std::vector<int64_t> powers = {128, 256, 512, 1024, 2048, 4096};
   s.integer_of("pcie.generation", c.generation, {3, 4, 5}, "", "PCIe generation: 8, 16 or 32 GT/s a lane.");
   s.integer_of("pcie.lanes", c.lanes, {1, 2, 4, 8, 16}, "lanes", "Lanes of the NIC's slot.");
@@ -57,14 +59,59 @@ void declare(Schema& s, models::PcieParams& c) {
   s.integer_of("pcie.mrrs", c.max_read_request, powers, "bytes", "Maximum Read Request Size.");
   s.integer_of("pcie.rcb", c.read_completion_boundary, {64, 128}, "bytes", "Read Completion Boundary.");
   s.boolean("pcie.cut_at_rcb", c.cut_at_boundary, "Completions carry one RCB each, rather than up to MPS.");
-  s.nanoseconds("pcie.read_latency_ns", c.read_latency, 1000000, "From a read request to its first data.");
+  s.integer("pcie.doorbell_bytes", c.doorbell_bytes, whole(4, 256), "bytes", "Bytes of a doorbell with its WQE.");
+  s.integer("pcie.cqe_bytes", c.cqe_bytes, whole(1, 128), "bytes", "Bytes of a completion queue entry.");
+  s.boolean("pcie.unlimited", c.unlimited, "No rates and no bounds: only the latencies remain.");
+}
+
+void declare_latencies(Schema& s, models::PcieParams& c) {
+  s.nanoseconds("pcie.read_latency_ns", c.read_latency, 1000000,
+                "From a read request to its first data in a warm cache; no less than pcie.write_latency_ns.");
   s.nanoseconds("pcie.write_latency_ns", c.write_latency, 1000000,
                 "From the link to visible in memory, for posted writes, doorbells and CQEs.");
+  s.integer("pcie.llc_percent", c.memory.llc_percent, whole(0, 100), "%",
+            "Share of read requests that find their data in the last-level cache; random by sim.seed.");
+  s.nanoseconds("pcie.dram_ns", c.memory.dram, 1000000, "What a read request waits longer that goes to DRAM.");
+  s.nanoseconds("pcie.remote_ns", c.memory.remote, 1000000,
+                "What a read request waits longer because its memory is at another socket.");
+  s.nanoseconds("pcie.reorder_ns", c.memory.reorder, 1000000,
+                "Most that memory delays a read request at random, so that completions overtake each other.");
+  s.nanoseconds("pcie.device_read_ns", c.device_read_latency, 1000000, "The DMA engine's own time for a read.");
+  s.integer("pcie.device_gbps", c.device_gbps, whole(0, 10000), "Gb/s",
+            "Rate at which the DMA engine moves a transfer once it has read all of it; 0: data passes as it comes.");
+}
+
+void declare_limits(Schema& s, models::PcieParams& c) {
   s.integer("pcie.outstanding_reads", c.outstanding_reads, whole(1, 65536), "requests",
             "Read requests that may wait for their data: the tags.");
   s.integer("pcie.posted_bytes", c.posted_bytes, whole(64, 1 << 20), "bytes",
             "Write data that may wait for the link before the NIC is held up.");
-  s.boolean("pcie.unlimited", c.unlimited, "No rates and no bounds: only the latencies remain.");
+  s.integer("pcie.posted_headers", c.posted_headers, whole(1, 1 << 20), "headers",
+            "Credits for writes that the host's receive buffer gives.");
+  s.integer("pcie.posted_data", c.posted_data, whole(8, 1 << 20), "16 bytes",
+            "Credits for the data of writes; at least one TLP of pcie.mps.");
+  s.integer("pcie.nonposted_headers", c.nonposted_headers, whole(1, 1 << 20), "headers",
+            "Credits for read requests that the host's receive buffer gives.");
+  s.nanoseconds("pcie.credit_latency_ns", c.credit_latency, 1000000,
+                "From a TLP that the host has taken to its credits at the NIC.");
+  s.integer("pcie.host_write_gbps", c.host_write_gbps, whole(0, 10000), "Gb/s",
+            "Rate at which the host takes the data of writes; 0: as fast as the link.");
+}
+
+}  // namespace
+
+void declare(Schema& s, models::PcieParams& c) {
+  declare_link(s, c);
+  declare_latencies(s, c);
+  declare_limits(s, c);
+}
+
+void declare(Schema& s, models::CardMemoryParams& c) {
+  const int64_t max = std::numeric_limits<int64_t>::max();
+  s.integer("card.base", c.base, whole(0, max), "", "First address of the card's memory.");
+  s.integer("card.bytes", c.bytes, whole(0, max), "bytes", "Size of the card's memory; 0: there is none.");
+  s.nanoseconds("card.latency_ns", c.latency, 1000000, "From a request to the first data, or to a write's visibility.");
+  s.integer("card.gbps", c.gbps, whole(1, 100000), "Gb/s", "Rate of each of its ports, one for reads, one for writes.");
 }
 
 void declare(Schema& s, HostConfig& c) {
@@ -95,6 +142,7 @@ void declare(Schema& s, Config& c) {
   declare(s, c.nic);
   declare(s, c.link);
   declare(s, c.pcie);
+  declare(s, c.card);
   declare(s, c.host);
   declare(s, c.workload);
 }

@@ -6,6 +6,7 @@
 
 #include "hw/bus/clock.hpp"
 #include "hw/limits.hpp"
+#include "models/card_memory.hpp"
 #include "models/pcie.hpp"
 #include "sim/config/schema.hpp"
 
@@ -72,6 +73,7 @@ struct Config {
   NicConfig nic;
   LinkConfig link;
   models::PcieParams pcie;
+  models::CardMemoryParams card;
   HostConfig host;
   WorkloadConfig workload;
 };
@@ -80,6 +82,7 @@ void declare(Schema& schema, SimConfig& config);
 void declare(Schema& schema, NicConfig& config);
 void declare(Schema& schema, LinkConfig& config);
 void declare(Schema& schema, models::PcieParams& config);
+void declare(Schema& schema, models::CardMemoryParams& config);
 void declare(Schema& schema, HostConfig& config);
 void declare(Schema& schema, WorkloadConfig& config);
 void declare(Schema& schema, Config& config);

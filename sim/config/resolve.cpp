@@ -30,6 +30,16 @@ void refuse_contradictions(const std::vector<std::string>& settings) {
   }
 }
 
+// What parameters ask of each other.
+void check_together(const Config& config) {
+  try {
+    models::check(config.pcie);
+    models::check(config.card);
+  } catch (const std::invalid_argument& error) {
+    throw InputError(error.what());
+  }
+}
+
 }  // namespace
 
 const Profile& find_profile(const std::string& name) {
@@ -56,6 +66,7 @@ Config resolve(const ConfigSource& source) {
   apply_table(schema, file, others);
   refuse_contradictions(source.settings);
   for (const std::string& setting : source.settings) apply_setting(schema, setting);
+  check_together(config);
   return config;
 }
 

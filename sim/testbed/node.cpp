@@ -3,8 +3,10 @@
 #include <algorithm>
 
 #include "hw/nic.hpp"
+#include "models/card_memory.hpp"
 #include "models/host_port.hpp"
 #include "models/mac.hpp"
+#include "models/pcie_link.hpp"
 #include "models/pcie_read.hpp"
 #include "models/pcie_write.hpp"
 #include "sim/config/error.hpp"
@@ -28,6 +30,13 @@ DomainOptions domain_options(const SimConfig& config, const std::string& name) {
 models::MacParams mac_params(const LinkConfig& config) {
   models::MacParams p;
   p.gbps = config.gbps;
+  return p;
+}
+
+// Each node draws memory latencies of its own.
+models::PcieParams pcie_params(const Config& config, const std::string& name) {
+  models::PcieParams p = config.pcie;
+  p.seed = models::KeyedRandom(config.sim.seed, name).next();
   return p;
 }
 
@@ -64,9 +73,11 @@ class NodeOf : public Node {
         elaboration_(name_, W, domain_.domain()),
         mac_tx_(mac_params(config.link), domain_.clock(), uplink_),
         mac_rx_(mac_params(config.link), domain_.clock()),
-        pcie_read_(config.pcie, domain_.clock(), memory_),
-        pcie_write_(config.pcie, domain_.clock(), memory_),
-        host_port_(device_) {
+        pcie_(config.pcie, domain_.clock()),
+        card_memory_(config.card),
+        pcie_read_(pcie_params(config, name_), domain_.clock(), memory_, pcie_, &card_memory_),
+        pcie_write_(config.pcie, domain_.clock(), memory_, pcie_, &card_memory_),
+        host_port_(config.pcie, domain_.clock(), pcie_, device_) {
     configure(config.nic, kFirstQpn + number);
     nic_.wire(elaboration_);
     wire_host();
@@ -144,6 +155,8 @@ class NodeOf : public Node {
   Elaboration elaboration_;
   models::MacTx<W> mac_tx_;
   models::MacRx<W> mac_rx_;
+  models::PcieLink pcie_;
+  models::CardMemory card_memory_;
   models::PcieRead<W> pcie_read_;
   models::PcieWrite<W> pcie_write_;
   models::HostPort host_port_;

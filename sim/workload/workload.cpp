@@ -55,11 +55,14 @@ models::Sides connected(const Config& config, Testbed& bed) {
   return models::connect_sides(bed.node(0).host(), bed.node(1).host(), queues, qp_attr(config.nic));
 }
 
-// A peer's NIC takes one order a cycle: no message may come before its queues are set up.
+// No message may come before its receive is posted: a NIC takes one order a cycle, as fast as doorbells come.
 hw::Cycles set_up_cycles(const Config& config, const models::Sides& sides, size_t receives) {
   if (receives == 0) return 0;
-  const size_t orders = std::max(sides.a.host.device.orders(), sides.b.host.device.orders());
-  return orders + receives + hw::Clock(config.nic.clock_hz).edge_at_or_after(config.pcie.write_latency);
+  const size_t orders = receives + std::max(sides.a.host.device.orders(), sides.b.host.device.orders());
+  const hw::Picoseconds doorbell =
+      models::LinkTime(config.pcie).of(models::kWriteHeaderBytes + config.pcie.doorbell_bytes);
+  const hw::Clock clock(config.nic.clock_hz);
+  return orders + clock.edge_at_or_after(orders * doorbell + 2 * config.pcie.write_latency);
 }
 
 // A bandwidth test: one or two directions on the same QPs, each with the receivers that it needs.

@@ -51,6 +51,11 @@ TEST_F(Resolve, LaterSourcesWin) {
   EXPECT_EQ(config.nic.retry_count, 1u);
 }
 
+TEST_F(Resolve, ParametersThatContradictEachOther) {
+  EXPECT_EQ(set_error("pcie.read_latency_ns=100"), "pcie.read_latency_ns = 100: allowed are 220 and more");
+  EXPECT_EQ(set_error("pcie.posted_data=8"), "pcie.posted_data = 8: allowed are 16 and more");
+}
+
 TEST_F(Resolve, TheFileMayNameItsProfileAndTheCommandLineWins) {
   ConfigSource source = file("profile = \"ideal\"\n");
   EXPECT_TRUE(resolve(source).pcie.unlimited);

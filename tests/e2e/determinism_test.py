@@ -51,6 +51,13 @@ class Determinism(balboa.Case):
     def test_bandwidth_of_the_ideal_profile(self):
         self.check("perf", "-s", "64", "-n", "50", "-q", "4", "-t", "16", "--profile", "ideal", *SHORT_TIMEOUT)
 
+    def test_scarce_pcie(self):
+        """Reads, writes, late and overtaking completions on a narrow link with few credits."""
+        pcie = {"generation": 3, "lanes": 4, "llc_percent": 50, "reorder_ns": 300, "posted_data": 32,
+                "nonposted_headers": 4, "host_write_gbps": 20, "posted_bytes": 512, "outstanding_reads": 8}
+        settings = [word for key, value in pcie.items() for word in ("--set", f"pcie.{key}={value}")]
+        self.check("perf", "-s", "3000", "-n", "20", "-q", "2", "-t", "4", "-m", "1024", *settings, *SHORT_TIMEOUT)
+
     def test_latency(self):
         self.check("perf", "--test", "lat", "-s", "200", "-n", "30", *SHORT_TIMEOUT)
 

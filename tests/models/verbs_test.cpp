@@ -331,11 +331,20 @@ TEST(Verbs, ACompletionOfNothingIsAnError) {
   EXPECT_EQ(error_of([&] { device.poll_cq(cq, 1, &wc); }), "qp 17: completion of work request 1: allowed is 0");
 }
 
+// A link that costs nothing.
+models::PcieParams no_link() {
+  models::PcieParams p;
+  p.unlimited = true;
+  p.read_latency = p.write_latency = 0;
+  return p;
+}
+
 // The port with sinks of random speed on all its streams.
 struct PortRun {
   test::Bench bench;
   Device device;
-  models::HostPort port{device};
+  models::PcieLink link{no_link(), hw::Clock(250000000)};
+  models::HostPort port{no_link(), hw::Clock(250000000), link, device};
   test::Kernel kernel;
   hls::stream<hw::Wqe> send_queue;
   hls::stream<hw::ReceiveWqe> receive_queue;
