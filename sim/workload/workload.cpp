@@ -60,7 +60,7 @@ hw::Cycles set_up_cycles(const Config& config, const models::Sides& sides, size_
   if (receives == 0) return 0;
   const size_t orders = receives + std::max(sides.a.host.device.orders(), sides.b.host.device.orders());
   const hw::Picoseconds doorbell =
-      models::LinkTime(config.pcie).of(models::kWriteHeaderBytes + config.pcie.doorbell_bytes);
+      models::ByteTime(config.pcie).of(models::kWriteHeaderBytes + config.pcie.doorbell_bytes);
   const hw::Clock clock(config.nic.clock_hz);
   return orders + clock.edge_at_or_after(orders * doorbell + 2 * config.pcie.write_latency);
 }
