@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "sim/cli/options.hpp"
+#include "sim/config/error.hpp"
 #include "sim/config/show.hpp"
 #include "temporary_folder.hpp"
 
