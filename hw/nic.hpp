@@ -113,6 +113,7 @@ struct Nic {
   template <class V>
   void wire(V& v) {
     wire_ports(v);
+    wire_between(v);
     wire_receive(v);
     wire_transmit(v);
   }
@@ -166,6 +167,18 @@ struct Nic {
     v.port(port.flow_control_control, "flow_control_control", 4, Kind::lutram);
   }
 
+  // Streams that both directions use.
+  template <class V>
+  void wire_between(V& v) {
+    v.stream(response_, "rx.response", 8, Kind::lutram);
+    v.stream(ack_, "rx.ack", 8, Kind::lutram);
+    v.stream(merged_ack_, "tx.merged_ack", 8, Kind::lutram);
+    v.stream(credit_, "tx.credit", 8, Kind::lutram);
+    v.stream(read_issued_, "tx.read_issued", 8, Kind::lutram);
+    v.stream(read_answered_, "tx.read_answered", 8, Kind::lutram);
+    v.stream(read_served_, "tx.read_served", 8, Kind::lutram);
+  }
+
   template <class V>
   void wire_receive(V& v) {
     v.stream(l3_in_, "rx.l3_in", 8, Kind::lutram);
@@ -184,8 +197,6 @@ struct Nic {
     v.stream(msn_in_, "rx.msn_in", 8, Kind::lutram);
     v.stream(verdict_, "rx.verdict", 8, Kind::lutram);
     v.stream(placement_, "rx.placement", 8, Kind::lutram);
-    v.stream(response_, "rx.response", 8, Kind::lutram);
-    v.stream(ack_, "rx.ack", 8, Kind::lutram);
 
     v.stage(rx_ethernet, "rx.ethernet", in(port.mac_rx), out(l3_in_), out(port.host_rx));
     v.stage(rx_l3_length, "rx.l3_length", in(l3_in_), out(icrc_in_));
@@ -216,11 +227,6 @@ struct Nic {
   template <class V>
   void wire_transmit(V& v) {
     v.stream(new_packet_, "tx.new_packet", 8, Kind::lutram);
-    v.stream(merged_ack_, "tx.merged_ack", 8, Kind::lutram);
-    v.stream(credit_, "tx.credit", 8, Kind::lutram);
-    v.stream(read_issued_, "tx.read_issued", 8, Kind::lutram);
-    v.stream(read_answered_, "tx.read_answered", 8, Kind::lutram);
-    v.stream(read_served_, "tx.read_served", 8, Kind::lutram);
     v.stream(list_, "tx.list", 8, Kind::lutram);
     v.stream(timer_in_, "tx.timer_in", 8, Kind::lutram);
     v.stream(expired_, "tx.expired", 4, Kind::lutram);
