@@ -29,6 +29,8 @@ constexpr StageDepth kStageDepths[] = {
     {"tx.work_queue", 0, 0, 3},
     {"tx.flow_control", 0, 0, 3},
     {"tx.flow_control", 0, 1, 3},
+    {"tx.response_queue", 0, 0, 3},  // a READ response's address
+    {"tx.response_queue", 0, 1, 3},
     {"tx.ip", 0, 0, 4},             // the header's checksum
     {"tx.icrc_insert", 512, 0, 6},  // matrix over a beat, zero bytes taken back, shift
     {"tx.icrc_insert", 1024, 0, 7},

@@ -55,7 +55,7 @@ struct L3Length {
   // The beat with the last byte of the head, or one behind it.
   void cut(const Beat<W>& x, hls::stream<Beat<W>>& out) {
     const bool first = !bool(inside_);
-    const Bits<kHeadBeats* W> head = head_.with_next(x.data);
+    const Bits<kHeadBeats * W> head = head_.template with_next_at<kHeadBeats - 1>(x.data);
     if (first) head_.keep(x.data, true);
     const bool lies = first && !consistent(head);
     // Of the IP packet; a frame too short for its Ethernet header holds no consistent length either.

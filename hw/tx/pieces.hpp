@@ -5,12 +5,11 @@
 namespace hw {
 namespace tx {
 
-typedef Bits<24> MessagePsns;  // a message of 2^31 bytes has 2^23 at the smallest PMTU
+typedef Bits<23> MessagePsns;  // a message of 2^31 bytes has 2^23 at the smallest PMTU, counted from 0
 
-// One packet of a message. It is known when the packet before it leaves, or when the work request comes, so that no
-// more than a choice between the two stands before whatever depends on it.
+// One packet of a message, worked out when the packet before it leaves, or when the work request comes.
 struct Piece {
-  MessagePsns left;  // PSNs of the message from this packet on
+  MessagePsns more;  // PSNs of the message behind the first one of this packet
   Bits<5> psns;      // of this packet
   Bits<1> last;
 };
@@ -20,34 +19,35 @@ inline Bits<5> full_psns(const Bits<2>& operation, const Bits<5>& read_psns) {
   return operation == Bits<2>(kOpRead) ? read_psns : Bits<5>(1);
 }
 
-inline Piece piece_of(const MessagePsns& left, bool last, const Bits<2>& operation, const Bits<5>& read_psns) {
+inline Piece piece_of(const MessagePsns& more, bool last, const Bits<2>& operation, const Bits<5>& read_psns) {
   Piece p;
-  p.left = left;
-  p.psns = operation == Bits<2>(kOpRead) && last ? left.to<5>() : full_psns(operation, read_psns);
+  p.more = more;
+  p.psns = last ? more.to<5>() + Bits<5>(1) : full_psns(operation, read_psns);
   p.last = Bits<1>(last);
   return p;
 }
 
-// The first packet of a work request, for all PMTUs side by side. A message of no bytes is one packet.
-inline Piece first_piece(const Wqe& w, const PmtuCode& pmtu, const Bits<5>& read_psns) {
+// The first packet of a message whose last byte is the `last_byte`-th, counted from 0; a message of no bytes is one
+// packet too, as if it had a byte. For all PMTUs side by side, since `pmtu` comes late.
+inline Piece first_piece(const Bits<32>& last_byte, const PmtuCode& pmtu, const Bits<2>& operation,
+                         const Bits<5>& read_psns) {
+  const MessagePsns full = full_psns(operation, read_psns).to<23>();
   Piece chosen;
   for (int code = 1; code <= 5; code++) {
-    const int shift = 7 + code;
-    const Bits<32> whole = w.length.shr(Bits<4>(shift)), rest = w.length & ~(~Bits<32>(0)).shl(Bits<4>(shift));
-    const MessagePsns left = whole.to<24>() + MessagePsns(bool(rest) || !bool(w.length));
-    const Piece p = piece_of(left, !full_psns(w.operation, read_psns).to<24>().ult(left), w.operation, read_psns);
-    if (pmtu != PmtuCode(code)) continue;
-    chosen.left = chosen.left | p.left;
-    chosen.psns = chosen.psns | p.psns;
-    chosen.last = chosen.last | p.last;
+    const bool is = pmtu == PmtuCode(code);
+    const MessagePsns more = last_byte.shr(Bits<4>(7 + code)).to<23>();
+    const Piece p = piece_of(more, more.ult(full), operation, read_psns);
+    chosen.more = chosen.more | (is ? p.more : MessagePsns(0));
+    chosen.psns = chosen.psns | (is ? p.psns : Bits<5>(0));
+    chosen.last = chosen.last | (is ? p.last : Bits<1>(0));
   }
   return chosen;
 }
 
 // The packet behind `p`, which is not the last and so is a full one.
 inline Piece next_piece(const Piece& p, const Bits<2>& operation, const Bits<5>& read_psns) {
-  const MessagePsns full = full_psns(operation, read_psns).to<24>();
-  return piece_of(p.left - full, !full.shl<1>().ult(p.left), operation, read_psns);
+  const MessagePsns full = full_psns(operation, read_psns).to<23>();
+  return piece_of(p.more - full, p.more.ult(full.shl<1>()), operation, read_psns);
 }
 
 // `first`, `last`: of the message.

@@ -35,17 +35,17 @@ struct WorkQueue {
 
   void step(hls::stream<Wqe>& in, hls::stream<WorkQueueControl>& control, hls::stream<Credit>& credits,
             hls::stream<ReadAnswered>& answered, hls::stream<TxPacket>& out) {
-    const bool wants_turn = turns_.fetch() && served_ != Served(kTurn) && !bool(lacks_entries_);
-    waits_for_room_ = Bits<1>(wants_turn && out.full());
-    total_ = total_ + change_;
-    change_ = Count(0);
-    if (served_ != Served(kNothing)) serve(out);
-    if (wants_turn && !out.full()) {
-      const Turn turn = turns_.head();
+    const bool cuts = bool(starts_), serves_turn = served_ == Served(kTurn);
+    look_for_turn(!cuts && !serves_turn, out.full());
+    const Count released = released_, sent = bool(sent_) ? to_count(piece_.psns) : Count(0);
+    released_ = Count(0);
+    sent_ = Bits<1>(0);
+    if (served_ != Served(kNothing)) serve(bool(released), out);
+    total_ = total_ + sent - released;
+    if (cuts) {
+      piece_ = bool(rests_.data().begun) ? rests_.data().next : wqes_.data().first;
       served_ = Served(kTurn);
-      qp_ = turn.qp;
-      wqes_.request(row_of(turn.qp, turn.slot));
-      rests_.request(turn.qp);
+      qp_ = turn_.qp;
     } else {
       take(in, control, credits, answered);
     }
@@ -55,8 +55,8 @@ struct WorkQueue {
 #if !defined(HW_LOWER) && !defined(__SYNTHESIS__)
   // A turn that waits for room, or for entries, waits for a stream.
   Cycles quiet() const {
-    const bool turn_comes = !turns_.empty() && !bool(waits_for_room_) && !bool(lacks_entries_);
-    return served_ != Served(kNothing) || turn_comes ? 0 : kForever;
+    const bool turn_comes = (bool(repeats_) || !turns_.empty()) && !bool(waits_for_room_) && !bool(lacks_entries_);
+    return served_ != Served(kNothing) || bool(starts_) || bool(joins_) || turn_comes ? 0 : kForever;
   }
 
   // For end-of-run checks: work requests that have not left whole, and PSNs in flight over all QPs.
@@ -66,16 +66,16 @@ struct WorkQueue {
     return requests;
   }
   uint64_t in_flight() const {
-    return (total_ + change_).u64();
+    return (total_ + (bool(sent_) ? to_count(piece_.psns) : Count(0)) - released_).u64();
   }
 #endif
 
  private:
   typedef Bits<clog2(kListEntries) + 1> Count;  // PSNs in flight
   typedef Bits<clog2(kSendWqes) + 1> Index;     // of a work request: one bit more than a slot, to tell full from empty
-  // What is served: an input, in the order of their ports, or a turn.
+  // What is served: an input or a turn. Control goes before the work requests of the life that it begins.
   typedef Bits<3> Served;
-  enum : uint8_t { kNothing, kWqe, kControl, kCredit, kAnswered, kTurn };
+  enum : uint8_t { kNothing, kControl, kWqe, kCredit, kAnswered, kTurn };
 
   // kVoid: in the ring, but its Turn is one of an earlier life of the QP.
   typedef Bits<3> State;
@@ -101,6 +101,7 @@ struct WorkQueue {
   struct Rest {
     Bits<1> begun;
     Piece next;
+    MessagePsns sent;
     Bits<16> since_ack;  // packets since one asked for an acknowledgement
   };
 
@@ -109,12 +110,13 @@ struct WorkQueue {
   void take(hls::stream<Wqe>& in, hls::stream<WorkQueueControl>& control, hls::stream<Credit>& credits,
             hls::stream<ReadAnswered>& answered) {
     const Served next = next_input(cat(cat(Bits<1>(!answered.empty()), Bits<1>(!credits.empty())),
-                                       cat(Bits<1>(!control.empty()), Bits<1>(!in.empty()))));
+                                       cat(Bits<1>(!in.empty()), Bits<1>(!control.empty()))));
     served_ = next;
     if (next == Served(kNothing)) return;
-    last_input_ = (next - Served(kWqe)).to<2>();
+    last_input_ = (next - Served(kControl)).to<2>();
     if (next == Served(kWqe)) {
       wqe_ = in.read();
+      last_byte_ = bool(wqe_.length) ? wqe_.length - Bits<32>(1) : Bits<32>(0);
       qp_ = row_of(wqe_.qpn);
       work_requests.inc();
     } else if (next == Served(kControl)) {
@@ -134,12 +136,12 @@ struct WorkQueue {
     const Bits<4> turned = cat(waiting, waiting).shr(from).to<4>();
     if (!bool(turned)) return Served(kNothing);
     const Bits<2> first(bool(turned.get<0, 1>()) ? 0 : bool(turned.get<1, 1>()) ? 1 : bool(turned.get<2, 1>()) ? 2 : 3);
-    return Served(kWqe) + (from + first).to<3>();
+    return Served(kControl) + (from + first).to<3>();
   }
 
   // ------------------------------------------------------------------------------------------------- table
 
-  void serve(hls::stream<TxPacket>& out) {
+  void serve(bool releases, hls::stream<TxPacket>& out) {
     Row row = rows_.data();
     bool joins = false;
     if (served_ == Served(kWqe))
@@ -151,14 +153,11 @@ struct WorkQueue {
     else if (served_ == Served(kAnswered))
       joins = end_read(row);
     else
-      joins = take_turn(row, out);
-    if (joins) {
-      Turn turn;
-      turn.qp = qp_;
-      turn.slot = slot(row.head);
-      turns_.join(turn);
-      row.state = State(kInRing);
-    }
+      joins = take_turn(row, releases, out);
+    joins_ = Bits<1>(joins);
+    joining_.qp = qp_;
+    joining_.slot = slot(row.head);
+    if (joins) row.state = State(kInRing);
     rows_.write(qp_, row);
   }
 
@@ -179,7 +178,7 @@ struct WorkQueue {
 #endif
     Slot s;
     s.wqe = wqe_;
-    s.first = first_piece(wqe_, row.pmtu, Bits<5>(read_psns()));
+    s.first = first_piece(last_byte_, row.pmtu, wqe_.operation, Bits<5>(read_psns()));
     wqes_.write(row_of(qp_, slot(row.tail)), s);
     row.tail = row.tail + Index(1);
     return row.state == State(kIdle);
@@ -187,26 +186,25 @@ struct WorkQueue {
 
   // What is left of an earlier life is forgotten.
   void begin_life(Row& row) {
-    change_ = Count(0) - row.in_flight;
     const bool in_ring = row.state == State(kInRing) || row.state == State(kVoid);
+    released_ = row.in_flight;
+    lacks_entries_ = Bits<1>(0);
     row = Row();
     row.state = State(in_ring ? kVoid : kIdle);
     row.pmtu = control_.pmtu;
     row.max_reads = control_.max_reads;
     row.live = Bits<1>(1);
     rests_.write(qp_, Rest());
-    lacks_entries_ = Bits<1>(0);
   }
 
   // Credit of packets of an earlier life may come late: it is no more than what is in flight.
   bool give_credit(Row& row) {
-    const Bits<24> in_flight = row.in_flight.to<24>();
-    const bool all = bool(credit_.dead) || !credit_.psns.ult(in_flight);
+    const bool all = bool(credit_.dead) || !credit_.psns.ult(row.in_flight.to<24>());
     const bool wakes = row.state == State(kLacksPsns) || (row.state == State(kLacksRead) && bool(credit_.dead));
-    change_ = Count(0) - (all ? row.in_flight : to_count(credit_.psns));
+    released_ = all ? row.in_flight : to_count(credit_.psns);
+    lacks_entries_ = Bits<1>(0);
     row.in_flight = all ? Count(0) : row.in_flight - to_count(credit_.psns);
     row.live = row.live & ~credit_.dead;
-    lacks_entries_ = Bits<1>(0);
     return wakes;
   }
 
@@ -222,59 +220,82 @@ struct WorkQueue {
 
   // ------------------------------------------------------------------------------------------------- turns
 
-  // One packet of the QP whose turn it is, if it has credit. True when the QP wants another turn.
-  bool take_turn(Row& row, hls::stream<TxPacket>& out) {
-    const Slot work = wqes_.data();
-    const Rest rest = rests_.data();
-    const Piece piece = bool(rest.begun) ? rest.next : work.first;
-    const bool is_read = work.wqe.operation == Bits<2>(kOpRead), live = bool(row.live);
-    const Count psns = to_count(piece.psns), room = Count(window()) - psns;
-    if (row.state == State(kVoid)) return leave(row, row.head == row.tail ? kIdle : kInRing);
-    if (live && is_read && !row.reads.ult(row.max_reads)) return leave(row, kLacksRead);
-    if (live && room.ult(row.in_flight)) return leave(row, kLacksPsns);
-    lacks_entries_ = Bits<1>(live && (Count(params.entries) - psns).ult(total_));
-    if (bool(lacks_entries_)) return false;
-
-    const bool last = bool(piece.last) || !live, last_psn = live && row.in_flight == room;
-    const bool asks =
-        last || is_read || last_psn || is_last_entry(psns) || rest.since_ack == Bits<16>(params.ack_interval - 1);
-    out.write(packet_of(work, rest, piece, row.pmtu, last, asks));
-    rests_.write(qp_, last ? Rest() : rest_behind(work.wqe, rest, piece, asks));
-    if (live) {
-      change_ = psns;
-      row.in_flight = row.in_flight + psns;
-      row.reads = row.reads + Bits<5>(is_read);
-    }
-    if (last) row.head = row.head + Index(1);
-    return leave(row, last && row.head == row.tail ? kIdle : last_psn ? kLacksPsns : kInRing);
+  // Starts the turn of who waits for entries, of the head of the ring, or of who joins when nobody is there. There is
+  // room still when its packet leaves.
+  void look_for_turn(bool may_start, bool full) {
+    const bool known = turns_.fetch(), alone = bool(joins_) && turns_.empty();
+    const bool wants = may_start && (bool(repeats_) || known || alone) && !bool(lacks_entries_);
+    const bool starts = wants && !full;
+    const bool repeats = bool(repeats_), direct = starts && !repeats && !known;
+    waits_for_room_ = Bits<1>(wants && full);
+    starts_ = Bits<1>(starts);
+    if (bool(joins_) && !direct) turns_.join(joining_);
+    joins_ = Bits<1>(0);
+    if (!starts) return;
+    if (!repeats) turn_ = known ? turns_.head() : joining_;
+    if (!repeats && known) turns_.leave();
+    repeats_ = Bits<1>(0);
+    wqes_.request(row_of(turn_.qp, turn_.slot));
+    rests_.request(turn_.qp);
   }
 
-  bool leave(Row& row, uint8_t state) {
-    turns_.leave();
-    row.state = State(state);
-    return state == kInRing;
+  // One packet of the QP whose turn it is, if it has credit. True when the QP wants another turn.
+  bool take_turn(Row& row, bool releases, hls::stream<TxPacket>& out) {
+    const Count psns = to_count(piece_.psns), window_left = Count(window()) - psns;
+    const bool is_read = wqes_.data().wqe.operation == Bits<2>(kOpRead), live = bool(row.live);
+    const bool is_void = row.state == State(kVoid), lacks_read = live && is_read && !row.reads.ult(row.max_reads);
+    const bool lacks_psns = live && window_left.ult(row.in_flight), last_psn = live && !row.in_flight.ult(window_left);
+    const bool lacks_entry = live && (Count(params.entries) - psns).ult(total_);
+    const bool last = bool(piece_.last) || !live, more = !last || row.head + Index(1) != row.tail;
+    const bool has_credit = !is_void && !lacks_read && !lacks_psns;
+    const bool again = is_void ? row.head != row.tail : more && !lacks_read && !last_psn && !lacks_entry;
+    repeats_ = Bits<1>(has_credit && lacks_entry);
+    lacks_entries_ = Bits<1>(has_credit && lacks_entry && !releases);
+    if (has_credit && lacks_entry) return false;
+    if (!again) row.state = after_turn(is_void, lacks_read, lacks_psns || more);
+    if (has_credit) send(row, last, last_psn, out);
+    return again;
+  }
+
+  static State after_turn(bool is_void, bool lacks_read, bool lacks_psns) {
+    return State(is_void ? kIdle : lacks_read ? kLacksRead : lacks_psns ? kLacksPsns : kIdle);
+  }
+
+  void send(Row& row, bool last, bool last_psn, hls::stream<TxPacket>& out) {
+    const Wqe w = wqes_.data().wqe;
+    const Rest rest = rests_.data();
+    const bool is_read = w.operation == Bits<2>(kOpRead), live = bool(row.live);
+    const bool asks =
+        last || is_read || last_psn || is_last_entry() || rest.since_ack == Bits<16>(params.ack_interval - 1);
+    out.write(packet_of(w, rest, row.pmtu, last, asks));
+    rests_.write(qp_, last ? Rest() : rest_behind(w, rest, asks));
+    sent_ = Bits<1>(live);
+    if (live) {
+      row.in_flight = row.in_flight + to_count(piece_.psns);
+      row.reads = row.reads + Bits<5>(is_read);
+    }
+    row.head = row.head + Index(last);
   }
 
   // No READ request may find what this packet leaves enough.
-  bool is_last_entry(const Count& psns) const {
-    return (Count(params.entries) - Count(read_psns())).ult(total_ + psns);
+  bool is_last_entry() const {
+    return (Count(params.entries) - Count(read_psns())).ult(total_ + to_count(piece_.psns));
   }
 
-  Rest rest_behind(const Wqe& w, const Rest& rest, const Piece& piece, bool asks) const {
+  Rest rest_behind(const Wqe& w, const Rest& rest, bool asks) const {
     Rest r;
     r.begun = Bits<1>(1);
-    r.next = next_piece(piece, w.operation, Bits<5>(read_psns()));
+    r.next = next_piece(piece_, w.operation, Bits<5>(read_psns()));
+    r.sent = rest.sent + piece_.psns.to<23>();
     if (!asks) r.since_ack = rest.since_ack + Bits<16>(1);
     return r;
   }
 
-  TxPacket packet_of(const Slot& work, const Rest& rest, const Piece& piece, const PmtuCode& pmtu, bool last,
-                     bool asks) const {
-    const Wqe& w = work.wqe;
+  TxPacket packet_of(const Wqe& w, const Rest& rest, const PmtuCode& pmtu, bool last, bool asks) const {
     const bool is_read = w.operation == Bits<2>(kOpRead);
     const Bits<4> shift = Bits<4>(7) + pmtu.to<4>();
-    const Bits<32> sent = (work.first.left - piece.left).to<32>().shl(shift);
-    const Bits<32> bytes = last ? w.length - sent : piece.psns.to<32>().shl(shift);
+    const Bits<32> sent = rest.sent.to<32>().shl(shift);
+    const Bits<32> bytes = last ? w.length - sent : piece_.psns.to<32>().shl(shift);
     TxPacket p;
     p.opcode = request_opcode(w, !bool(rest.begun), last);
     p.qpn = w.qpn;
@@ -287,7 +308,7 @@ struct WorkQueue {
     p.immediate = w.immediate;
     p.payload = is_read ? PacketBytes(0) : bytes.to<13>();
     p.pmtu = pmtu;
-    p.psns = piece.psns;
+    p.psns = piece_.psns;
     p.last = Bits<1>(last);
     p.index = w.index;
     return p;
@@ -300,13 +321,23 @@ struct WorkQueue {
 
   Served served_;  // what is served in the next step, of the QP `qp_`, its row being asked for
   QpRow qp_;
-  Bits<2> last_input_;  // its number, the first port's being 0
+  Bits<2> last_input_;  // of the kinds from kControl on
   Wqe wqe_;
+  Bits<32> last_byte_;  // of its message
   WorkQueueControl control_;
   Credit credit_;
-  Count total_, change_;   // in flight over all QPs; what the last step adds to it
-  Bits<1> lacks_entries_;  // for the head of the ring: who came first is not overtaken by who needs less
+  // A turn: it starts with the request of `turn_`'s work request, whose `piece_` is cut in the next step, and served in
+  // the one after that.
+  Turn turn_;
+  Piece piece_;
+  Bits<1> starts_;
+  Bits<1> repeats_, lacks_entries_;  // `turn_` is to be had again, not before entries are free
   Bits<1> waits_for_room_;
+  Bits<1> joins_;  // `joining_` joins the ring in the next step
+  Turn joining_;
+
+  Count total_, released_;  // in flight over all QPs; what the last step released of it
+  Bits<1> sent_;            // the last step added what `piece_` takes
 };
 
 }  // namespace tx
