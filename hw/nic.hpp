@@ -208,18 +208,13 @@ struct Nic {
     v.stage(rx_bth, "rx.bth", in(bth_in_), out(ext_in_));
     v.stage(rx_ext_headers, "rx.ext_headers", in(ext_in_), out(qp_in_));
     v.stage(qp_state, "tables.qp_state", in(qp_in_), in(port.qp_state_control), in(receive_posted_), out(region_in_));
-    v.independent(receive_posted_, region_in_);
     v.stage(memory_region, "tables.memory_region", in(region_in_), in(port.region_control), out(receive_in_));
     v.stage(receive_queue, "tables.receive_queue", in(receive_in_), in(port.receive_queue),
             in(port.receive_queue_control), out(msn_in_), out(receive_posted_));
     v.independent(receive_in_, receive_posted_);
     v.stage(msn, "tables.msn", in(msn_in_), in(port.msn_control), in(read_served_), out(verdict_), out(response_));
-    v.independent(read_served_, verdict_);
-    v.independent(read_served_, response_);
     v.stage(outstanding_reads, "tables.outstanding_reads", in(verdict_), in(read_issued_),
             in(port.outstanding_reads_control), out(placement_), out(read_answered_));
-    v.independent(read_issued_, placement_);
-    v.independent(read_issued_, read_answered_);
     v.stage(rx_payload, "rx.payload", in(payload_in_), in(placement_), out(port.dma_write), out(port.dma_write_data),
             out(port.receive_completions), out(ack_));
   }
