@@ -15,8 +15,8 @@
 namespace hw {
 namespace tx {
 
-// A packet asks for an acknowledgement when it is the last of its message, is the `ack_interval`-th since that was
-// asked in a long one, or may be the last for want of credit: it takes the last PSN of its QP, or leaves less of all
+// A packet asks for an acknowledgement when it is the last of its message, is an `ack_interval`-th of a long one, or
+// may be the last for want of credit: it takes the last PSN of its QP, or leaves less of all
 // QPs' than a READ request may need. PSNs are given later, by flow_control. The RETH of a WRITE is that of the whole
 // message in each of its packets; First and Only take it to the wire. A READ is cut into requests, each with a RETH of
 // its own.
@@ -35,6 +35,7 @@ struct WorkQueue {
 
   void step(hls::stream<Wqe>& in, hls::stream<WorkQueueControl>& control, hls::stream<Credit>& credits,
             hls::stream<ReadAnswered>& answered, hls::stream<TxPacket>& out) {
+    const QpRow cut_qp = turn_.qp;
     const bool cuts = bool(starts_), serves_turn = served_ == Served(kTurn);
     look_for_turn(!cuts && !serves_turn, out.full());
     const Count released = released_, sent = bool(sent_) ? to_count(piece_.psns) : Count(0);
@@ -43,9 +44,10 @@ struct WorkQueue {
     if (served_ != Served(kNothing)) serve(bool(released), out);
     total_ = total_ + sent - released;
     if (cuts) {
+      is_read_ = Bits<1>(wqes_.data().wqe.operation == Bits<2>(kOpRead));
       piece_ = bool(rests_.data().begun) ? rests_.data().next : wqes_.data().first;
       served_ = Served(kTurn);
-      qp_ = turn_.qp;
+      qp_ = cut_qp;
     } else {
       take(in, control, credits, answered);
     }
@@ -71,15 +73,16 @@ struct WorkQueue {
 #endif
 
  private:
-  typedef Bits<clog2(kListEntries) + 1> Count;  // PSNs in flight
-  typedef Bits<clog2(kSendWqes) + 1> Index;     // of a work request: one bit more than a slot, to tell full from empty
+  typedef Bits<clog2(kListEntries) + 1> Count;   // PSNs in flight
+  typedef Bits<clog2(kListEntries) + 2> Change;  // with a sign
+  typedef Bits<clog2(kSendWqes) + 1> Index;      // of a work request: one bit more than a slot, to tell full from empty
   // What is served: an input or a turn. Control goes before the work requests of the life that it begins.
   typedef Bits<3> Served;
   enum : uint8_t { kNothing, kControl, kWqe, kCredit, kAnswered, kTurn };
 
   // kVoid: in the ring, but its Turn is one of an earlier life of the QP.
-  typedef Bits<3> State;
-  enum : uint8_t { kIdle, kInRing, kVoid, kLacksPsns, kLacksRead };
+  typedef Bits<4> State;
+  enum : uint8_t { kIdle = 0, kInRing = 1, kVoid = 2, kLacksPsns = 4, kLacksRead = 8 };
 
   struct Turn {
     QpRow qp;
@@ -89,7 +92,7 @@ struct WorkQueue {
     State state;
     Index head, tail;
     Count in_flight;
-    Bits<5> reads, max_reads;
+    Bits<5> max_reads, reads_left;  // READ requests under way at most, and how many more
     PmtuCode pmtu;
     Bits<1> live;
   };
@@ -102,41 +105,51 @@ struct WorkQueue {
     Bits<1> begun;
     Piece next;
     MessagePsns sent;
-    Bits<16> since_ack;  // packets since one asked for an acknowledgement
+    Bits<16> since_nth;  // packets since the last `ack_interval`-th
   };
 
   // ------------------------------------------------------------------------------------------------ inputs
 
   void take(hls::stream<Wqe>& in, hls::stream<WorkQueueControl>& control, hls::stream<Credit>& credits,
             hls::stream<ReadAnswered>& answered) {
-    const Served next = next_input(cat(cat(Bits<1>(!answered.empty()), Bits<1>(!credits.empty())),
-                                       cat(Bits<1>(!in.empty()), Bits<1>(!control.empty()))));
-    served_ = next;
-    if (next == Served(kNothing)) return;
-    last_input_ = (next - Served(kControl)).to<2>();
-    if (next == Served(kWqe)) {
+    const bool has_post = !control.empty() || !in.empty(), has_event = !credits.empty() || !answered.empty();
+    const bool post = has_post && (bool(event_last_) || !has_event);
+    served_ = Served(kNothing);
+    if (post) {
+      take_post(!control.empty() && (in.empty() || !bool(control_last_)), in, control);
+    } else if (has_event) {
+      take_event(!credits.empty() && (answered.empty() || !bool(credit_last_)), credits, answered);
+    }
+  }
+
+  void take_post(bool is_control, hls::stream<Wqe>& in, hls::stream<WorkQueueControl>& control) {
+    event_last_ = Bits<1>(0);
+    control_last_ = Bits<1>(is_control);
+    served_ = Served(is_control ? kControl : kWqe);
+    if (is_control) {
+      control_ = control.read();
+      qp_ = row_of(control_.qpn);
+    } else {
       wqe_ = in.read();
       last_byte_ = bool(wqe_.length) ? wqe_.length - Bits<32>(1) : Bits<32>(0);
       qp_ = row_of(wqe_.qpn);
       work_requests.inc();
-    } else if (next == Served(kControl)) {
-      control_ = control.read();
-      qp_ = row_of(control_.qpn);
-    } else if (next == Served(kCredit)) {
-      credit_ = credits.read();
-      qp_ = row_of(credit_.qpn);
-    } else {
-      qp_ = row_of(answered.read().qpn);
     }
   }
 
-  // The first after the last one, round about.
-  Served next_input(const Bits<4>& waiting) const {
-    const Bits<2> from = last_input_ + Bits<2>(1);
-    const Bits<4> turned = cat(waiting, waiting).shr(from).to<4>();
-    if (!bool(turned)) return Served(kNothing);
-    const Bits<2> first(bool(turned.get<0, 1>()) ? 0 : bool(turned.get<1, 1>()) ? 1 : bool(turned.get<2, 1>()) ? 2 : 3);
-    return Served(kControl) + (from + first).to<3>();
+  void take_event(bool is_credit, hls::stream<Credit>& credits, hls::stream<ReadAnswered>& answered) {
+    event_last_ = Bits<1>(1);
+    credit_last_ = Bits<1>(is_credit);
+    served_ = Served(is_credit ? kCredit : kAnswered);
+    if (is_credit) {
+      const Credit& c = credits.read();
+      const bool many = bool(c.psns.get<clog2(kListEntries) + 1, 23 - clog2(kListEntries)>());
+      returned_ = many ? ~Count(0) : to_count(c.psns);
+      dead_ = c.dead;
+      qp_ = row_of(c.qpn);
+    } else {
+      qp_ = row_of(answered.read().qpn);
+    }
   }
 
   // ------------------------------------------------------------------------------------------------- table
@@ -158,7 +171,18 @@ struct WorkQueue {
     joining_.qp = qp_;
     joining_.slot = slot(row.head);
     if (joins) row.state = State(kInRing);
+    row.in_flight = count(rows_.data().in_flight);
     rows_.write(qp_, row);
+  }
+
+  // What is in flight after this step. Credit of packets of an earlier life may come late: it is no more than what is
+  // in flight. One adder for what comes and what goes.
+  Count count(const Count& in_flight) {
+    const bool is_credit = served_ == Served(kCredit), is_control = served_ == Served(kControl);
+    const Change moved = to_change(in_flight) + (is_credit ? Change(0) - to_change(returned_) : to_change(piece_.psns));
+    const bool all = is_control || (is_credit && (bool(dead_) || bool(moved.get<clog2(kListEntries) + 1, 1>())));
+    if (is_control || is_credit) released_ = all ? in_flight : returned_;
+    return all ? Count(0) : is_credit || bool(sent_) ? to_count(moved) : in_flight;
   }
 
   static SendSlot slot(const Index& i) {
@@ -187,35 +211,33 @@ struct WorkQueue {
   // What is left of an earlier life is forgotten.
   void begin_life(Row& row) {
     const bool in_ring = row.state == State(kInRing) || row.state == State(kVoid);
-    released_ = row.in_flight;
     lacks_entries_ = Bits<1>(0);
     row = Row();
     row.state = State(in_ring ? kVoid : kIdle);
     row.pmtu = control_.pmtu;
-    row.max_reads = control_.max_reads;
+    row.max_reads = row.reads_left = control_.max_reads;
     row.live = Bits<1>(1);
     rests_.write(qp_, Rest());
   }
 
-  // Credit of packets of an earlier life may come late: it is no more than what is in flight.
   bool give_credit(Row& row) {
-    const bool all = bool(credit_.dead) || !credit_.psns.ult(row.in_flight.to<24>());
-    const bool wakes = row.state == State(kLacksPsns) || (row.state == State(kLacksRead) && bool(credit_.dead));
-    released_ = all ? row.in_flight : to_count(credit_.psns);
     lacks_entries_ = Bits<1>(0);
-    row.in_flight = all ? Count(0) : row.in_flight - to_count(credit_.psns);
-    row.live = row.live & ~credit_.dead;
-    return wakes;
+    row.live = row.live & ~dead_;
+    return row.state == State(kLacksPsns) || (row.state == State(kLacksRead) && bool(dead_));
   }
 
   bool end_read(Row& row) {
-    if (bool(row.reads)) row.reads = row.reads - Bits<5>(1);
+    if (row.reads_left != row.max_reads) row.reads_left = row.reads_left + Bits<5>(1);
     return row.state == State(kLacksRead);
   }
 
   template <int N>
   static Count to_count(const Bits<N>& psns) {
     return psns.template to<clog2(kListEntries) + 1>();
+  }
+  template <int N>
+  static Change to_change(const Bits<N>& psns) {
+    return psns.template to<clog2(kListEntries) + 2>();
   }
 
   // ------------------------------------------------------------------------------------------------- turns
@@ -242,8 +264,8 @@ struct WorkQueue {
   // One packet of the QP whose turn it is, if it has credit. True when the QP wants another turn.
   bool take_turn(Row& row, bool releases, hls::stream<TxPacket>& out) {
     const Count psns = to_count(piece_.psns), window_left = Count(window()) - psns;
-    const bool is_read = wqes_.data().wqe.operation == Bits<2>(kOpRead), live = bool(row.live);
-    const bool is_void = row.state == State(kVoid), lacks_read = live && is_read && !row.reads.ult(row.max_reads);
+    const bool live = bool(row.live), is_void = row.state == State(kVoid);
+    const bool lacks_read = live && bool(is_read_) && !bool(row.reads_left);
     const bool lacks_psns = live && window_left.ult(row.in_flight), last_psn = live && !row.in_flight.ult(window_left);
     const bool lacks_entry = live && (Count(params.entries) - psns).ult(total_);
     const bool last = bool(piece_.last) || !live, more = !last || row.head + Index(1) != row.tail;
@@ -252,28 +274,21 @@ struct WorkQueue {
     repeats_ = Bits<1>(has_credit && lacks_entry);
     lacks_entries_ = Bits<1>(has_credit && lacks_entry && !releases);
     if (has_credit && lacks_entry) return false;
-    if (!again) row.state = after_turn(is_void, lacks_read, lacks_psns || more);
+    if (!again) row.state = State(is_void ? kIdle : lacks_read ? kLacksRead : lacks_psns || more ? kLacksPsns : kIdle);
     if (has_credit) send(row, last, last_psn, out);
     return again;
-  }
-
-  static State after_turn(bool is_void, bool lacks_read, bool lacks_psns) {
-    return State(is_void ? kIdle : lacks_read ? kLacksRead : lacks_psns ? kLacksPsns : kIdle);
   }
 
   void send(Row& row, bool last, bool last_psn, hls::stream<TxPacket>& out) {
     const Wqe w = wqes_.data().wqe;
     const Rest rest = rests_.data();
-    const bool is_read = w.operation == Bits<2>(kOpRead), live = bool(row.live);
-    const bool asks =
-        last || is_read || last_psn || is_last_entry() || rest.since_ack == Bits<16>(params.ack_interval - 1);
+    const bool is_read = bool(is_read_), live = bool(row.live);
+    const bool nth = rest.since_nth == Bits<16>(params.ack_interval - 1);
+    const bool asks = last || nth || is_read || last_psn || is_last_entry();
     out.write(packet_of(w, rest, row.pmtu, last, asks));
-    rests_.write(qp_, last ? Rest() : rest_behind(w, rest, asks));
+    rests_.write(qp_, last ? Rest() : rest_behind(w, rest, nth));
     sent_ = Bits<1>(live);
-    if (live) {
-      row.in_flight = row.in_flight + to_count(piece_.psns);
-      row.reads = row.reads + Bits<5>(is_read);
-    }
+    if (live) row.reads_left = row.reads_left - Bits<5>(is_read);
     row.head = row.head + Index(last);
   }
 
@@ -282,17 +297,17 @@ struct WorkQueue {
     return (Count(params.entries) - Count(read_psns())).ult(total_ + to_count(piece_.psns));
   }
 
-  Rest rest_behind(const Wqe& w, const Rest& rest, bool asks) const {
+  Rest rest_behind(const Wqe& w, const Rest& rest, bool nth) const {
     Rest r;
     r.begun = Bits<1>(1);
     r.next = next_piece(piece_, w.operation, Bits<5>(read_psns()));
     r.sent = rest.sent + piece_.psns.to<23>();
-    if (!asks) r.since_ack = rest.since_ack + Bits<16>(1);
+    if (!nth) r.since_nth = rest.since_nth + Bits<16>(1);
     return r;
   }
 
   TxPacket packet_of(const Wqe& w, const Rest& rest, const PmtuCode& pmtu, bool last, bool asks) const {
-    const bool is_read = w.operation == Bits<2>(kOpRead);
+    const bool is_read = bool(is_read_);
     const Bits<4> shift = Bits<4>(7) + pmtu.to<4>();
     const Bits<32> sent = rest.sent.to<32>().shl(shift);
     const Bits<32> bytes = last ? w.length - sent : piece_.psns.to<32>().shl(shift);
@@ -321,15 +336,17 @@ struct WorkQueue {
 
   Served served_;  // what is served in the next step, of the QP `qp_`, its row being asked for
   QpRow qp_;
-  Bits<2> last_input_;  // of the kinds from kControl on
+  Bits<1> event_last_, control_last_, credit_last_;  // of the inputs, of the posts, of the events
   Wqe wqe_;
   Bits<32> last_byte_;  // of its message
   WorkQueueControl control_;
-  Credit credit_;
+  Count returned_;  // by a credit
+  Bits<1> dead_;
   // A turn: it starts with the request of `turn_`'s work request, whose `piece_` is cut in the next step, and served in
   // the one after that.
   Turn turn_;
   Piece piece_;
+  Bits<1> is_read_;
   Bits<1> starts_;
   Bits<1> repeats_, lacks_entries_;  // `turn_` is to be had again, not before entries are free
   Bits<1> waits_for_room_;
