@@ -51,7 +51,7 @@ struct WorkQueue {
     } else {
       take(in, control, credits, answered);
     }
-    if (served_ != Served(kNothing)) rows_.request(qp_);
+    rows_.request(qp_);
   }
 
 #if !defined(HW_LOWER) && !defined(__SYNTHESIS__)
@@ -170,7 +170,6 @@ struct WorkQueue {
     joins_ = Bits<1>(joins);
     joining_.qp = qp_;
     joining_.slot = slot(row.head);
-    if (joins) row.state = State(kInRing);
     row.in_flight = count(rows_.data().in_flight);
     rows_.write(qp_, row);
   }
@@ -196,6 +195,11 @@ struct WorkQueue {
     return params.read_psns < window() ? params.read_psns : window();
   }
 
+  static bool join(Row& row) {
+    row.state = State(kInRing);
+    return true;
+  }
+
   bool accept(Row& row) {
 #if !defined(HW_LOWER) && !defined(__SYNTHESIS__)
     if ((row.tail - row.head).u64() == kSendWqes) violation("more work requests than the QP has slots", "work_queue");
@@ -205,7 +209,7 @@ struct WorkQueue {
     s.first = first_piece(last_byte_, row.pmtu, wqe_.operation, Bits<5>(read_psns()));
     wqes_.write(row_of(qp_, slot(row.tail)), s);
     row.tail = row.tail + Index(1);
-    return row.state == State(kIdle);
+    return row.state == State(kIdle) && join(row);
   }
 
   // What is left of an earlier life is forgotten.
@@ -223,12 +227,12 @@ struct WorkQueue {
   bool give_credit(Row& row) {
     lacks_entries_ = Bits<1>(0);
     row.live = row.live & ~dead_;
-    return row.state == State(kLacksPsns) || (row.state == State(kLacksRead) && bool(dead_));
+    return (row.state == State(kLacksPsns) || (row.state == State(kLacksRead) && bool(dead_))) && join(row);
   }
 
   bool end_read(Row& row) {
     if (row.reads_left != row.max_reads) row.reads_left = row.reads_left + Bits<5>(1);
-    return row.state == State(kLacksRead);
+    return row.state == State(kLacksRead) && join(row);
   }
 
   template <int N>
@@ -269,13 +273,18 @@ struct WorkQueue {
     const bool lacks_psns = live && window_left.ult(row.in_flight), last_psn = live && !row.in_flight.ult(window_left);
     const bool lacks_entry = live && (Count(params.entries) - psns).ult(total_);
     const bool last = bool(piece_.last) || !live, more = !last || row.head + Index(1) != row.tail;
-    const bool has_credit = !is_void && !lacks_read && !lacks_psns;
+    const bool has_credit = !is_void && !lacks_read && !lacks_psns, repeats = has_credit && lacks_entry;
     const bool again = is_void ? row.head != row.tail : more && !lacks_read && !last_psn && !lacks_entry;
-    repeats_ = Bits<1>(has_credit && lacks_entry);
-    lacks_entries_ = Bits<1>(has_credit && lacks_entry && !releases);
-    if (has_credit && lacks_entry) return false;
-    if (!again) row.state = State(is_void ? kIdle : lacks_read ? kLacksRead : lacks_psns || more ? kLacksPsns : kIdle);
-    if (has_credit) send(row, last, last_psn, out);
+    repeats_ = Bits<1>(repeats);
+    lacks_entries_ = Bits<1>(repeats && !releases);
+    row.state = State(is_void       ? again ? kInRing : kIdle
+                      : lacks_read  ? kLacksRead
+                      : lacks_psns  ? kLacksPsns
+                      : lacks_entry ? kInRing
+                      : !more       ? kIdle
+                      : last_psn    ? kLacksPsns
+                                    : kInRing);
+    if (has_credit && !lacks_entry) send(row, last, last_psn, out);
     return again;
   }
 
