@@ -1,6 +1,8 @@
 // From the posts and completions of a bandwidth test to rates.
 #pragma once
-#include "models/bandwidth.hpp"
+#include <vector>
+
+#include "models/transfer.hpp"
 
 namespace sim {
 
@@ -16,7 +18,8 @@ struct Rates {
   hw::Picoseconds time() const { return last_completion - first_post; }
 };
 
-Rates rates_of(const models::Bandwidth& workload);
+// Posts in order; messages in the order of their completions.
+Rates rates_of(const std::vector<hw::Picoseconds>& posts, const std::vector<models::DoneMessage>& messages);
 // `count` in `time`, a second; 0 when there was no time.
 double per_second(uint64_t count, hw::Picoseconds time);
 
