@@ -51,6 +51,18 @@ void find_peak(const std::vector<hw::Picoseconds>& posts, const Messages& messag
   }
 }
 
+// By QP, in the middle of the time.
+void find_shares(const Messages& messages, Rates& r) {
+  const hw::Picoseconds from = r.first_post + r.time() / 10, to = r.last_completion - r.time() / 10;
+  std::vector<uint64_t> shares;
+  for (const auto& m : messages) {
+    if (m.qp >= shares.size()) shares.resize(m.qp + 1);
+    if (m.completion > from && m.completion <= to) shares[m.qp] += m.bytes;
+  }
+  r.least_qp_bytes = *std::min_element(shares.begin(), shares.end());
+  r.most_qp_bytes = *std::max_element(shares.begin(), shares.end());
+}
+
 }  // namespace
 
 Rates rates_of(const std::vector<hw::Picoseconds>& posts, const Messages& messages) {
@@ -63,6 +75,7 @@ Rates rates_of(const std::vector<hw::Picoseconds>& posts, const Messages& messag
   r.last_completion = messages.back().completion;
   find_steady(messages, bytes, r);
   find_peak(posts, messages, bytes, r);
+  find_shares(messages, r);
   return r;
 }
 
