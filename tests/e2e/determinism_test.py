@@ -59,7 +59,20 @@ class Determinism(balboa.Case):
         self.check("perf", "-s", "3000", "-n", "20", "-q", "2", "-t", "4", "-m", "1024", *settings, *SHORT_TIMEOUT)
 
     def test_latency(self):
-        self.check("perf", "--test", "lat", "-s", "200", "-n", "30", *SHORT_TIMEOUT)
+        for op in ("write", "send", "read"):
+            self.check("perf", "--op", op, "--test", "lat", "-s", "200", "-n", "30", *SHORT_TIMEOUT)
+
+    def test_a_mix_both_ways(self):
+        self.check("perf", "--op", "mix", "-b", "-s", "5000", "-n", "15", "-q", "3", "-t", "4", "-r", "16", "-m", "1024",
+                   *SHORT_TIMEOUT)
+
+    def test_a_mix_with_losses(self):
+        sections = {
+            "nic": {"pmtu": 512, "timeout": 4},
+            "workload": {"operation": "mix", "size": 3000, "iterations": 15, "qps": 2, "tx_depth": 4, "rx_depth": 16},
+        }
+        file = self.write("loss.toml", balboa.scenario(sections, forward=[3, 9, 30, 31, 80], backward=[1, 5, 6, 20]))
+        self.check("run", file)
 
     def test_losses(self):
         sections = {
