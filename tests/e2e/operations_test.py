@@ -45,8 +45,8 @@ class Rates(balboa.Case):
 
 
 class Mixes(balboa.Case):
-    def mix(self, *arguments, **options):
-        result = self.perf("--op", "mix", "-r", 64, *arguments, **options)
+    def mix(self, *arguments, receives=64, **options):
+        result = self.perf("--op", "mix", "-r", receives, *arguments, **options)
         self.assertTrue(result["memory_equal"])
         self.assertEqual((result["errors"], result["problems"]), (0, []))
         return result
@@ -67,7 +67,7 @@ class Mixes(balboa.Case):
         self.mix("-b", "-q", 500, "-n", 6, "-s", 8192, "-t", 6)
 
     def test_16384_qps(self):
-        self.mix("-q", 16384, "-n", 1, "-s", 300, "-t", 1, "-r", 1, "--set", "nic.qp_count=16384")
+        self.mix("-q", 16384, "-n", 1, "-s", 300, "-t", 1, "--set", "nic.qp_count=16384", receives=1)
 
     def test_every_frame_passes_the_oracles(self):
         checker = balboa.shared("oracles/icrc_check.py")
