@@ -102,7 +102,7 @@ class BadInput(balboa.Case):
             ["perf", "-q", "0"],
             ["perf", "-t", "0"],
             ["perf", "-t", "32769"],
-            ["perf", "--op", "read"],
+            ["perf", "--op", "atomic"],
             ["perf", "--test", "tp"],
             ["perf", "-a", "-s", "64"],
             ["perf", "--pcap"],

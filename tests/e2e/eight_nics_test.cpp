@@ -5,7 +5,7 @@
 #include <deque>
 #include <memory>
 
-#include "models/perf.hpp"
+#include "models/bandwidth.hpp"
 #include "sim/cli/child.hpp"
 #include "sim/testbed/testbed.hpp"
 
@@ -26,35 +26,43 @@ class Pair {
   Pair(sim::Testbed& bed, size_t first_node, const Traffic& t)
       : initiator_(bed.node(first_node)),
         target_(bed.node(first_node + 1)),
-        workload_(params(t), initiator_.host(), target_.host()) {
+        sides_(models::connect_sides(initiator_.host(), target_.host(), queues(t), {})),
+        workload_(params(t), sides_.a, sides_.b) {
     models::FaultPlan faults;
     if (t.lost_frame != 0) faults.drop(t.lost_frame);
     bed.join(first_node, first_node + 1, faults);
     workload_.waker = initiator_.attach("host.write_bw", workload_);
   }
 
-  const models::WriteBandwidth& workload() const { return workload_; }
+  const models::Bandwidth& workload() const { return workload_; }
   // All that can be told of the pair, a line each: counters, times of completions, whether the memories are equal.
   std::string story() {
     std::string text = fmt::format("verified {}\n", workload_.verify());
     for (sim::Node* node : {&initiator_, &target_})
       for (const sim::CounterValue& c : node->counters()) text += fmt::format("{} {}\n", c.name, c.value);
-    for (const hw::Picoseconds t : workload_.completions()) text += fmt::format("completion {}\n", t);
+    for (const models::DoneMessage& m : workload_.completions()) text += fmt::format("completion {}\n", m.completion);
     return text;
   }
 
  private:
-  static models::WriteBandwidthParams params(const Traffic& t) {
-    models::WriteBandwidthParams p;
-    p.size = t.size;
-    p.qps = t.qps;
+  static models::BandwidthParams params(const Traffic& t) {
+    models::BandwidthParams p;
+    p.sizes = {t.size};
     p.tx_depth = t.tx_depth;
     p.iterations = t.iterations;
     return p;
   }
 
+  static models::Queues queues(const Traffic& t) {
+    models::Queues q;
+    q.qps = t.qps;
+    q.max_send_wr = t.tx_depth;
+    return q;
+  }
+
   sim::Node &initiator_, &target_;
-  models::WriteBandwidth workload_;
+  models::Sides sides_;
+  models::Bandwidth workload_;
 };
 
 class All : public sim::Activity {

@@ -101,7 +101,7 @@ TEST_P(AccessError, CompletesAsRefusedAndFlushesTheRest) {
   EXPECT_TRUE(requester.arrived(0, 192));
   for (uint64_t at : {4096u, 4096u + 2047u, 8192u})
     EXPECT_EQ(bed.node(1).memory().read_byte(kTarget + at), 0) << "written at " << at;
-  EXPECT_EQ(counter(bed.node(1), "tx.ack_queue.naks_sent"), 1u);
+  EXPECT_EQ(counter(bed.node(1), "tx.response_queue.naks_sent"), 1u);
 }
 
 const Forbidden kForbidden[] = {

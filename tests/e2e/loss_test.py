@@ -13,7 +13,7 @@ def timeouts(result):
 
 
 def naks(result):
-    return result["counters"]["nic1"]["tx.ack_queue.naks_sent"]
+    return result["counters"]["nic1"]["tx.response_queue.naks_sent"]
 
 
 class Loss(balboa.Case):

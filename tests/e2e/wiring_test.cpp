@@ -1,6 +1,5 @@
 // A node as it is simulated, the NIC with its host and MAC: who waits for whom, and whether every stream is large
 // enough (rules 2 and 7).
-// 7).
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -94,7 +93,7 @@ TEST_P(Wiring, PayloadFifosCoverTheWayOfTheHeaders) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Widths, Wiring, testing::Values(512u, 1024u));
+INSTANTIATE_TEST_SUITE_P(Widths, Wiring, testing::Values(64u, 128u, 256u, 512u, 1024u));
 
 }  // namespace
 
