@@ -88,7 +88,7 @@ perf_set() {
 }
 
 lower() {
-  "$work/$1/build/balboa-synth" --all -o "$work/verilog/$1" "${limits[@]}" 2>&1 |
+  "$work/$1/build/hw/synth/balboa-synth" --all -o "$work/verilog/$1" "${limits[@]}" 2>&1 |
     grep -m 1 -E 'error|balboa-synth:' | sed "s/^/  ${commit[$1]}: /" >&2
   return "${PIPESTATUS[0]}"
 }

@@ -13,7 +13,7 @@ using Json = nlohmann::ordered_json;
 
 std::string value_text(const Json& value) {
   if (value.is_null()) return "-";
-  if (value.is_number_float()) return fmt::format("{:.6g}", value.get<double>());
+  if (value.is_number_float()) return fmt::format("{:.9g}", value.get<double>());
   return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
