@@ -18,7 +18,7 @@ std::string value_text(const Json& value) {
 }
 
 std::string percent_text(const Change& change) {
-  return std::isfinite(change.percent()) ? fmt::format("{:+.2f} %", change.percent()) : "";
+  return std::isfinite(change.percent()) ? fmt::format("{:>12}", fmt::format("{:+.2f} %", change.percent())) : "";
 }
 
 std::string change_rows(const std::string& heading, const std::vector<Change>& list) {
@@ -27,8 +27,7 @@ std::string change_rows(const std::string& heading, const std::vector<Change>& l
   for (const Change& c : list) width = std::max(width, c.path.size());
   std::string text = fmt::format(" {:<{}}{:>16}{:>16}{:>12}\n", heading, width + 2, "A", "B", "change");
   for (const Change& c : list)
-    text +=
-        fmt::format("   {:<{}}{:>16}{:>16}{:>12}\n", c.path, width, value_text(c.a), value_text(c.b), percent_text(c));
+    text += fmt::format("   {:<{}}{:>16}{:>16}{}\n", c.path, width, value_text(c.a), value_text(c.b), percent_text(c));
   return text;
 }
 
