@@ -18,6 +18,7 @@ struct CommandLine {
   sim::RunOptions run;
   sim::PerfOptions perf;
   sim::ReplayOptions replay;
+  sim::DiffOptions diff;
   sim::ShowOptions show;
   sim::SchemaOptions schema;
   sim::PipelineOptions pipeline;
@@ -38,6 +39,8 @@ void declare_commands(CLI::App& app, CommandLine& line) {
   add_command(app, line, "run", "Simulate a scenario", line.run, sim::run_command);
   add_command(app, line, "perf", "Measure bandwidth or latency as perftest does", line.perf, sim::perf_command);
   add_command(app, line, "replay", "Feed a capture to the NIC and compare its ACKs", line.replay, sim::replay_command);
+  add_command(app, line, "diff", "Compare two run folders: exit 0 the same, 1 they differ", line.diff,
+              sim::diff_command);
   CLI::App* config = app.add_subcommand("config", "Parameters, what a run would use, and the pipeline");
   config->require_subcommand(1);
   add_command(*config, line, "show", "Print the resolved configuration as TOML", line.show, sim::show_command);

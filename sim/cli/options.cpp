@@ -94,6 +94,17 @@ void add_options(CLI::App& command, ReplayOptions& options) {
   add_common_options(command, options);
 }
 
+void add_options(CLI::App& command, DiffOptions& options) {
+  command.add_option("run_a", options.run_a, "Run folder: before")->type_name("RUN_A")->required();
+  command.add_option("run_b", options.run_b, "Run folder: after")->type_name("RUN_B")->required();
+  command.add_flag("--json", options.json, "As JSON");
+  command
+      .add_option("--fail-above", options.fail_above_percent,
+                  "Exit 1 only when a latency or a rate moved by more than this, or the outcome is another")
+      ->type_name("PERCENT")
+      ->check(CLI::NonNegativeNumber);
+}
+
 void add_options(CLI::App& command, ShowOptions& options) {
   command.add_option("file", options.config.file, "TOML file with parameters")->type_name("FILE");
   add_config_options(command, options.config);

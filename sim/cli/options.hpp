@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,6 +40,12 @@ struct ReplayOptions : CommonOptions {
   std::string as;       // IP address of the endpoint whose place the NIC takes
 };
 
+struct DiffOptions {
+  std::string run_a, run_b;  // run folders
+  bool json = false;
+  std::optional<double> fail_above_percent;  // nothing: any difference fails
+};
+
 struct ShowOptions {
   ConfigSource config;
 };
@@ -53,6 +60,7 @@ struct PipelineOptions {};
 void add_options(CLI::App& command, RunOptions& options);
 void add_options(CLI::App& command, PerfOptions& options);
 void add_options(CLI::App& command, ReplayOptions& options);
+void add_options(CLI::App& command, DiffOptions& options);
 void add_options(CLI::App& command, ShowOptions& options);
 void add_options(CLI::App& command, SchemaOptions& options);
 void add_options(CLI::App& command, PipelineOptions& options);
