@@ -1,4 +1,6 @@
-// How a message is cut into packets (IBTA 9.4.3, 9.4.4, 9.7.2), counted in PSNs. Part of tx/work_queue.
+// How a message is cut into packets (IBTA 9.4.1, 9.4.3, 9.4.4): a message of at most one PMTU is an Only, a longer one
+// First, Middles of exactly one PMTU, Last; a READ is cut into requests of at most `read_psns` PSNs, one PSN for each
+// response (9.7.2). Part of tx/work_queue.
 #pragma once
 #include "../tokens.hpp"
 
@@ -50,7 +52,7 @@ inline Piece next_piece(const Piece& p, const Bits<2>& operation, const Bits<5>&
   return piece_of(p.more - full, p.more.ult(full.shl<1>()), operation, read_psns);
 }
 
-// `first`, `last`: of the message.
+// `first`, `last`: of the message's packets.
 inline Bits<8> request_opcode(const Wqe& w, bool first, bool last) {
   if (w.operation == Bits<2>(kOpRead)) return Bits<8>(wire::kReadRequest);
   const bool write = w.operation == Bits<2>(kOpWrite);
@@ -58,6 +60,48 @@ inline Bits<8> request_opcode(const Wqe& w, bool first, bool last) {
                            : (last ? wire::kSendLast : wire::kSendMiddle));
   const Bits<8> immediate(last && bool(w.has_immediate));
   return send + immediate + Bits<8>(write ? uint64_t(wire::kWriteFirst - wire::kSendFirst) : 0);
+}
+
+// A message of which some packets have left; zero before the first.
+struct Rest {
+  Bits<1> begun;
+  Piece next;
+  MessagePsns sent;
+  Bits<16> since_nth;  // packets since one was the n-th, for which acknowledgements are asked
+};
+
+inline Rest rest_behind(const Rest& rest, const Piece& p, const Bits<2>& operation, const Bits<5>& read_psns,
+                        bool nth) {
+  Rest r;
+  r.begun = Bits<1>(1);
+  r.next = next_piece(p, operation, read_psns);
+  r.sent = rest.sent + p.psns.to<23>();
+  if (!nth) r.since_nth = rest.since_nth + Bits<16>(1);
+  return r;
+}
+
+// The RETH of a WRITE is that of the whole message in each of its packets; First and Only take it to the wire. A READ
+// is cut into requests, each with a RETH of its own. `last` may cut the message short.
+inline TxPacket packet_of(const Wqe& w, const Rest& rest, const Piece& piece, const PmtuCode& pmtu, bool is_read,
+                          bool last) {
+  const Bits<4> shift = Bits<4>(7) + pmtu.to<4>();
+  const Bits<32> sent = rest.sent.to<32>().shl(shift);
+  const Bits<32> bytes = last ? w.length - sent : piece.psns.to<32>().shl(shift);
+  TxPacket p;
+  p.opcode = request_opcode(w, !bool(rest.begun), last);
+  p.qpn = w.qpn;
+  p.solicited = Bits<1>(bool(w.solicited) && last && !is_read);
+  p.local_address = w.local_address + sent.to<64>();
+  p.remote_address = is_read ? w.remote_address + sent.to<64>() : w.remote_address;
+  p.rkey = w.rkey;
+  p.dma_length = is_read ? bytes : w.length;
+  p.immediate = w.immediate;
+  p.payload = is_read ? PacketBytes(0) : bytes.to<13>();
+  p.pmtu = pmtu;
+  p.psns = piece.psns;
+  p.last = Bits<1>(last);
+  p.index = w.index;
+  return p;
 }
 
 }  // namespace tx

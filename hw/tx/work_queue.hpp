@@ -1,11 +1,13 @@
 // tx/work_queue: owner of the send queues. Holds each QP's work requests, lets the QPs take turns packet by packet, and
 // cuts their messages into packets (pieces.hpp). A packet needs credit: PSNs of its QP and of all QPs that are not in
-// flight, and of a READ a place among those that the QP may have under way. A QP without credit leaves the ring of
+// flight, and for a READ a place among those that the QP may have under way. A QP without credit leaves the ring of
 // those that take turns, and comes back with its credit: it holds up nobody.
 //
-// One row a cycle is asked for in c and served in c + 1: that of a turn, or of an input. A turn comes every third cycle
-// at most, and the inputs have the two cycles between in any case, one by one in the order of their ports; so a packet
-// with its work request and its credit costs three cycles, on one QP as on many. No input ever waits for `out`.
+// The table serves one request a cycle, made in c and served in c + 1. A turn takes three cycles: its work request is
+// asked for in c, the packet is cut and the QP's row asked for in c + 1, and it leaves in c + 2. The two requests that
+// the table can serve meanwhile belong to the inputs: work requests and control take turns with credits and answered
+// READs, and in each pair both do when both wait. So a packet with its work request and its credit costs three cycles,
+// on one QP as on many. No input ever waits for `out`.
 #pragma once
 #include "../bus/counter.hpp"
 #include "../bus/ram.hpp"
@@ -16,10 +18,8 @@ namespace hw {
 namespace tx {
 
 // A packet asks for an acknowledgement when it is the last of its message, is an `ack_interval`-th of a long one, or
-// may be the last for want of credit: it takes the last PSN of its QP, or leaves less of all
-// QPs' than a READ request may need. PSNs are given later, by flow_control. The RETH of a WRITE is that of the whole
-// message in each of its packets; First and Only take it to the wire. A READ is cut into requests, each with a RETH of
-// its own.
+// may be the last for want of credit: it takes the last PSN of its QP, or leaves less of all QPs' than a READ request
+// may need. PSNs are given later, by flow_control.
 //
 // A QP that is dead, or never was alive, needs no credit: each work request leaves as one packet, to be flushed. The
 // host never has more than kSendWqes work requests of a QP here.
@@ -64,7 +64,7 @@ struct WorkQueue {
   // For end-of-run checks: work requests that have not left whole, and PSNs in flight over all QPs.
   uint64_t held() const {
     uint64_t requests = served_ == Served(kWqe);
-    for (int qp = 0; qp < kMaxQps; qp++) requests += (rows_.peek(qp).tail - rows_.peek(qp).head).u64();
+    for (int qp = 0; qp < kMaxQps; qp++) requests += rows_.peek(qp).waiting.u64();
     return requests;
   }
   uint64_t in_flight() const {
@@ -75,8 +75,8 @@ struct WorkQueue {
  private:
   typedef Bits<clog2(kListEntries) + 1> Count;   // PSNs in flight
   typedef Bits<clog2(kListEntries) + 2> Change;  // with a sign
-  typedef Bits<clog2(kSendWqes) + 1> Index;      // of a work request: one bit more than a slot, to tell full from empty
-  // What is served: an input or a turn. Control goes before the work requests of the life that it begins.
+  typedef Bits<clog2(kSendWqes) + 1> Requests;   // of a QP: 0 .. kSendWqes
+  // What is served: an input or a turn.
   typedef Bits<3> Served;
   enum : uint8_t { kNothing, kControl, kWqe, kCredit, kAnswered, kTurn };
 
@@ -90,7 +90,8 @@ struct WorkQueue {
   };
   struct Row {
     State state;
-    Index head, tail;
+    SendSlot head;  // the oldest work request
+    Requests waiting;
     Count in_flight;
     Bits<5> max_reads, reads_left;  // READ requests under way at most, and how many more
     PmtuCode pmtu;
@@ -100,14 +101,6 @@ struct WorkQueue {
     Wqe wqe;
     Piece first;
   };
-  // Of the oldest work request of a QP, once it has begun.
-  struct Rest {
-    Bits<1> begun;
-    Piece next;
-    MessagePsns sent;
-    Bits<16> since_nth;  // packets since the last `ack_interval`-th
-  };
-
   // ------------------------------------------------------------------------------------------------ inputs
 
   void take(hls::stream<Wqe>& in, hls::stream<WorkQueueControl>& control, hls::stream<Credit>& credits,
@@ -115,6 +108,7 @@ struct WorkQueue {
     const bool has_post = !control.empty() || !in.empty(), has_event = !credits.empty() || !answered.empty();
     const bool post = has_post && (bool(event_last_) || !has_event);
     served_ = Served(kNothing);
+    if (!has_post) control_last_ = Bits<1>(0);
     if (post) {
       take_post(!control.empty() && (in.empty() || !bool(control_last_)), in, control);
     } else if (has_event) {
@@ -122,6 +116,7 @@ struct WorkQueue {
     }
   }
 
+  // Control goes first, before the work requests of the life that it begins, but not twice running.
   void take_post(bool is_control, hls::stream<Wqe>& in, hls::stream<WorkQueueControl>& control) {
     event_last_ = Bits<1>(0);
     control_last_ = Bits<1>(is_control);
@@ -169,7 +164,7 @@ struct WorkQueue {
       joins = take_turn(row, releases, out);
     joins_ = Bits<1>(joins);
     joining_.qp = qp_;
-    joining_.slot = slot(row.head);
+    joining_.slot = row.head;
     row.in_flight = count(rows_.data().in_flight);
     rows_.write(qp_, row);
   }
@@ -184,9 +179,6 @@ struct WorkQueue {
     return all ? Count(0) : is_credit || bool(sent_) ? to_count(moved) : in_flight;
   }
 
-  static SendSlot slot(const Index& i) {
-    return i.get<0, clog2(kSendWqes)>();
-  }
   // In flight at most, over one QP and over all; and PSNs of a READ request.
   uint32_t window() const {
     return params.window_packets < params.entries ? params.window_packets : params.entries;
@@ -202,13 +194,13 @@ struct WorkQueue {
 
   bool accept(Row& row) {
 #if !defined(HW_LOWER) && !defined(__SYNTHESIS__)
-    if ((row.tail - row.head).u64() == kSendWqes) violation("more work requests than the QP has slots", "work_queue");
+    if (row.waiting.u64() == kSendWqes) violation("more work requests than the QP has slots", "work_queue");
 #endif
     Slot s;
     s.wqe = wqe_;
     s.first = first_piece(last_byte_, row.pmtu, wqe_.operation, Bits<5>(read_psns()));
-    wqes_.write(row_of(qp_, slot(row.tail)), s);
-    row.tail = row.tail + Index(1);
+    wqes_.write(row_of(qp_, row.head + row.waiting.to<clog2(kSendWqes)>()), s);
+    row.waiting = row.waiting + Requests(1);
     return row.state == State(kIdle) && join(row);
   }
 
@@ -246,8 +238,8 @@ struct WorkQueue {
 
   // ------------------------------------------------------------------------------------------------- turns
 
-  // Starts the turn of who waits for entries, of the head of the ring, or of who joins when nobody is there. There is
-  // room still when its packet leaves.
+  // Starts the turn of who waited for entries, of the head of the ring, or of who joins it when nobody is there. The
+  // room is there still when the packet leaves.
   void look_for_turn(bool may_start, bool full) {
     const bool known = turns_.fetch(), alone = bool(joins_) && turns_.empty();
     const bool wants = may_start && (bool(repeats_) || known || alone) && !bool(lacks_entries_);
@@ -268,37 +260,38 @@ struct WorkQueue {
   // One packet of the QP whose turn it is, if it has credit. True when the QP wants another turn.
   bool take_turn(Row& row, bool releases, hls::stream<TxPacket>& out) {
     const Count psns = to_count(piece_.psns), window_left = Count(window()) - psns;
-    const bool live = bool(row.live), is_void = row.state == State(kVoid);
-    const bool lacks_read = live && bool(is_read_) && !bool(row.reads_left);
-    const bool lacks_psns = live && window_left.ult(row.in_flight), last_psn = live && !row.in_flight.ult(window_left);
-    const bool lacks_entry = live && (Count(params.entries) - psns).ult(total_);
-    const bool last = bool(piece_.last) || !live, more = !last || row.head + Index(1) != row.tail;
-    const bool has_credit = !is_void && !lacks_read && !lacks_psns, repeats = has_credit && lacks_entry;
-    const bool again = is_void ? row.head != row.tail : more && !lacks_read && !last_psn && !lacks_entry;
-    repeats_ = Bits<1>(repeats);
-    lacks_entries_ = Bits<1>(repeats && !releases);
-    row.state = State(is_void       ? again ? kInRing : kIdle
-                      : lacks_read  ? kLacksRead
-                      : lacks_psns  ? kLacksPsns
-                      : lacks_entry ? kInRing
-                      : !more       ? kIdle
-                      : last_psn    ? kLacksPsns
-                                    : kInRing);
-    if (has_credit && !lacks_entry) send(row, last, last_psn, out);
+    const bool is_void = row.state == State(kVoid), live = bool(row.live);
+    const bool has_next = Requests(1).ult(row.waiting), more = !bool(piece_.last) || has_next;
+    const bool lacks_read = bool(is_read_) && !bool(row.reads_left);
+    const bool lacks_entry = (Count(params.entries) - psns).ult(total_);
+    const bool lacks_psns = window_left.ult(row.in_flight), last_psn = !row.in_flight.ult(window_left);
+    const bool needs_credit = !is_void && live, lacks_own = lacks_read || lacks_psns;
+    const bool again = (is_void && bool(row.waiting)) || (!is_void && !live && has_next) ||
+                       (needs_credit && more && !lacks_read && !lacks_entry && !last_psn);
+    repeats_ = Bits<1>(needs_credit && !lacks_own && lacks_entry);
+    lacks_entries_ = Bits<1>(bool(repeats_) && !releases);
+    if (needs_credit && (lacks_read || lacks_psns || (last_psn && more && !lacks_entry))) {
+      row.state = State(lacks_read ? kLacksRead : kLacksPsns);
+    } else {
+      row.state = State(again || bool(repeats_) ? kInRing : kIdle);
+    }
+    if (!is_void && (!live || (!lacks_own && !lacks_entry))) send(row, live && last_psn, out);
     return again;
   }
 
-  void send(Row& row, bool last, bool last_psn, hls::stream<TxPacket>& out) {
+  void send(Row& row, bool last_psn, hls::stream<TxPacket>& out) {
     const Wqe w = wqes_.data().wqe;
     const Rest rest = rests_.data();
-    const bool is_read = bool(is_read_), live = bool(row.live);
+    const bool is_read = bool(is_read_), live = bool(row.live), last = bool(piece_.last) || !live;
     const bool nth = rest.since_nth == Bits<16>(params.ack_interval - 1);
-    const bool asks = last || nth || is_read || last_psn || is_last_entry();
-    out.write(packet_of(w, rest, row.pmtu, last, asks));
-    rests_.write(qp_, last ? Rest() : rest_behind(w, rest, nth));
+    TxPacket packet = packet_of(w, rest, piece_, row.pmtu, is_read, last);
+    packet.ack_request = Bits<1>(last || nth || is_read || last_psn || is_last_entry());
+    out.write(packet);
+    rests_.write(qp_, last ? Rest() : rest_behind(rest, piece_, w.operation, Bits<5>(read_psns()), nth));
     sent_ = Bits<1>(live);
     if (live) row.reads_left = row.reads_left - Bits<5>(is_read);
-    row.head = row.head + Index(last);
+    row.head = row.head + SendSlot(last);
+    row.waiting = row.waiting - Requests(last);
   }
 
   // No READ request may find what this packet leaves enough.
@@ -306,46 +299,14 @@ struct WorkQueue {
     return (Count(params.entries) - Count(read_psns())).ult(total_ + to_count(piece_.psns));
   }
 
-  Rest rest_behind(const Wqe& w, const Rest& rest, bool nth) const {
-    Rest r;
-    r.begun = Bits<1>(1);
-    r.next = next_piece(piece_, w.operation, Bits<5>(read_psns()));
-    r.sent = rest.sent + piece_.psns.to<23>();
-    if (!nth) r.since_nth = rest.since_nth + Bits<16>(1);
-    return r;
-  }
-
-  TxPacket packet_of(const Wqe& w, const Rest& rest, const PmtuCode& pmtu, bool last, bool asks) const {
-    const bool is_read = bool(is_read_);
-    const Bits<4> shift = Bits<4>(7) + pmtu.to<4>();
-    const Bits<32> sent = rest.sent.to<32>().shl(shift);
-    const Bits<32> bytes = last ? w.length - sent : piece_.psns.to<32>().shl(shift);
-    TxPacket p;
-    p.opcode = request_opcode(w, !bool(rest.begun), last);
-    p.qpn = w.qpn;
-    p.ack_request = Bits<1>(asks);
-    p.solicited = Bits<1>(bool(w.solicited) && last && !is_read);
-    p.local_address = w.local_address + sent.to<64>();
-    p.remote_address = is_read ? w.remote_address + sent.to<64>() : w.remote_address;
-    p.rkey = w.rkey;
-    p.dma_length = is_read ? bytes : w.length;
-    p.immediate = w.immediate;
-    p.payload = is_read ? PacketBytes(0) : bytes.to<13>();
-    p.pmtu = pmtu;
-    p.psns = piece_.psns;
-    p.last = Bits<1>(last);
-    p.index = w.index;
-    return p;
-  }
-
   RamForward<Row, kMaxQps> rows_;
   Ram<Slot, kMaxQps * kSendWqes> wqes_;
   Ram<Rest, kMaxQps> rests_;
   tables::Turns<Turn> turns_;
 
-  Served served_;  // what is served in the next step, of the QP `qp_`, its row being asked for
+  Served served_;  // what is served in the next step, of the QP `qp_`
   QpRow qp_;
-  Bits<1> event_last_, control_last_, credit_last_;  // of the inputs, of the posts, of the events
+  Bits<1> event_last_, control_last_, credit_last_;  // who of each pair was taken last
   Wqe wqe_;
   Bits<32> last_byte_;  // of its message
   WorkQueueControl control_;

@@ -113,7 +113,7 @@ TEST(WorkQueue, TurnsAreFairByPacket) {
   EXPECT_EQ(one_round.size(), 64u);
 }
 
-// Written in 0, taken in 1, in the ring in 2, fetched in 3, has its turn in 4 and 5, read in 6.
+// Written in 0, taken in 1, served in 2; its turn from 3 to 5, read in 6.
 TEST(WorkQueue, LatencyOfAnIdleQueue) {
   WorkQueueBench b;
   b.open_and_wait(3, 3);
