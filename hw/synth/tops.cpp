@@ -2,6 +2,7 @@
 #include "tops.hpp"
 
 #include "../rx/bth.hpp"
+#include "../rx/echo.hpp"
 #include "../rx/ethernet.hpp"
 #include "../rx/ext_headers.hpp"
 #include "../rx/header_split.hpp"
@@ -16,6 +17,7 @@
 #include "../tables/msn.hpp"
 #include "../tables/outstanding_reads.hpp"
 #include "../tables/qp_state.hpp"
+#include "../tables/receive_queue.hpp"
 #include "../tables/retransmit.hpp"
 #include "../tables/timer.hpp"
 #include "../tx/ack_merge.hpp"
@@ -25,6 +27,7 @@
 #include "../tx/ext_headers.hpp"
 #include "../tx/flow_control.hpp"
 #include "../tx/frame.hpp"
+#include "../tx/frame_merge.hpp"
 #include "../tx/icrc_insert.hpp"
 #include "../tx/ip.hpp"
 #include "../tx/payload.hpp"
