@@ -121,6 +121,7 @@ struct Nic {
   template <class V>
   void wire(V& v) {
     wire_ports(v);
+    wire_between(v);
     wire_receive(v);
     wire_transmit(v);
   }
@@ -175,6 +176,19 @@ struct Nic {
     v.port(port.flow_control_control, "flow_control_control", 4, Kind::lutram);
   }
 
+  // Streams that both directions use.
+  template <class V>
+  void wire_between(V& v) {
+    v.stream(response_, "rx.response", 8, Kind::lutram);
+    v.stream(ack_, "rx.ack", 8, Kind::lutram);
+    v.stream(merged_ack_, "tx.merged_ack", 8, Kind::lutram);
+    v.stream(credit_, "tx.credit", 8, Kind::lutram);
+    v.stream(read_issued_, "tx.read_issued", 8, Kind::lutram);
+    v.stream(read_answered_, "tx.read_answered", 8, Kind::lutram);
+    v.stream(read_served_, "tx.read_served", 8, Kind::lutram);
+    v.stream(reply_, "tx.reply", 8, Kind::lutram);
+  }
+
   template <class V>
   void wire_receive(V& v) {
     v.stream(l3_in_, "rx.l3_in", 8, Kind::lutram);
@@ -193,8 +207,6 @@ struct Nic {
     v.stream(msn_in_, "rx.msn_in", 8, Kind::lutram);
     v.stream(verdict_, "rx.verdict", 8, Kind::lutram);
     v.stream(placement_, "rx.placement", 8, Kind::lutram);
-    v.stream(response_, "rx.response", 8, Kind::lutram);
-    v.stream(ack_, "rx.ack", 8, Kind::lutram);
     v.stream(echo_in_, "rx.echo_in", 8, Kind::lutram);
     v.stream(reply_store_in_, "rx.reply_store_in", 8, Kind::lutram);
 
@@ -208,18 +220,13 @@ struct Nic {
     v.stage(rx_bth, "rx.bth", in(bth_in_), out(ext_in_));
     v.stage(rx_ext_headers, "rx.ext_headers", in(ext_in_), out(qp_in_));
     v.stage(qp_state, "tables.qp_state", in(qp_in_), in(port.qp_state_control), in(receive_posted_), out(region_in_));
-    v.independent(receive_posted_, region_in_);
     v.stage(memory_region, "tables.memory_region", in(region_in_), in(port.region_control), out(receive_in_));
     v.stage(receive_queue, "tables.receive_queue", in(receive_in_), in(port.receive_queue),
             in(port.receive_queue_control), out(msn_in_), out(receive_posted_));
     v.independent(receive_in_, receive_posted_);
     v.stage(msn, "tables.msn", in(msn_in_), in(port.msn_control), in(read_served_), out(verdict_), out(response_));
-    v.independent(read_served_, verdict_);
-    v.independent(read_served_, response_);
     v.stage(outstanding_reads, "tables.outstanding_reads", in(verdict_), in(read_issued_),
             in(port.outstanding_reads_control), out(placement_), out(read_answered_));
-    v.independent(read_issued_, placement_);
-    v.independent(read_issued_, read_answered_);
     v.stage(rx_payload, "rx.payload", in(payload_in_), in(placement_), out(port.dma_write), out(port.dma_write_data),
             out(port.receive_completions), out(ack_));
     v.stage(rx_echo, "rx.echo", in(echo_in_), in(port.address_control), out(port.host_rx), out(reply_store_in_));
@@ -232,11 +239,6 @@ struct Nic {
   template <class V>
   void wire_transmit(V& v) {
     v.stream(new_packet_, "tx.new_packet", 8, Kind::lutram);
-    v.stream(merged_ack_, "tx.merged_ack", 8, Kind::lutram);
-    v.stream(credit_, "tx.credit", 8, Kind::lutram);
-    v.stream(read_issued_, "tx.read_issued", 8, Kind::lutram);
-    v.stream(read_answered_, "tx.read_answered", 8, Kind::lutram);
-    v.stream(read_served_, "tx.read_served", 8, Kind::lutram);
     v.stream(list_, "tx.list", 8, Kind::lutram);
     v.stream(timer_in_, "tx.timer_in", 8, Kind::lutram);
     v.stream(expired_, "tx.expired", 4, Kind::lutram);
@@ -252,7 +254,6 @@ struct Nic {
     v.stream(frame_in_, "tx.frame_in", 8, Kind::lutram);
     v.stream(icrc_insert_in_, "tx.icrc_insert_in", 8, Kind::lutram);
     v.stream(roce_frame_, "tx.roce_frame", 16, Kind::lutram);
-    v.stream(reply_, "tx.reply", 8, Kind::lutram);
 
     v.stage(work_queue, "tx.work_queue", in(port.send_queue), in(port.work_queue_control), in(credit_),
             in(read_answered_), out(new_packet_));

@@ -9,17 +9,18 @@ namespace hw {
 
 struct StageDepth {
   const char* stage;
-  unsigned width;   // bus width in bits; 0: any
+  unsigned width;   // bus width in bits; 0: any that is not listed before
   unsigned output;  // number of the output in the order of step()
   unsigned depth;
 };
 
 constexpr StageDepth kStageDepths[] = {
     {"rx.l3_length", 0, 0, 3},
-    {"rx.icrc_check", 512, 0, 3},  // matrix over a beat, compare; of 1024 bits it is one level deeper
-    {"rx.icrc_check", 1024, 0, 3},
+    {"rx.icrc_check", 0, 0, 3},  // matrix over a beat, compare
     {"rx.header_split", 0, 0, 3},
-    {"rx.header_split", 0, 1, 4},  // lengths, then the bytes behind the payload are cleared
+    {"rx.header_split", 512, 1, 4},  // lengths, then the bytes behind the payload are cleared
+    {"rx.header_split", 1024, 1, 4},
+    {"rx.header_split", 0, 1, 3},
     {"rx.ip", 0, 0, 3},
     {"rx.udp", 0, 0, 3},
     {"rx.echo", 0, 0, 3},
@@ -31,8 +32,13 @@ constexpr StageDepth kStageDepths[] = {
     {"tx.work_queue", 0, 0, 3},
     {"tx.flow_control", 0, 0, 3},
     {"tx.flow_control", 0, 1, 3},
-    {"tx.ip", 0, 0, 4},             // the header's checksum
-    {"tx.icrc_insert", 512, 0, 6},  // matrix over a beat, zero bytes taken back, shift
+    {"tx.response_queue", 0, 0, 3},  // a READ response's address
+    {"tx.response_queue", 0, 1, 3},
+    {"tx.ip", 0, 0, 4},            // the header's checksum
+    {"tx.icrc_insert", 64, 0, 4},  // matrix over a beat, zero bytes taken back, shift
+    {"tx.icrc_insert", 128, 0, 5},
+    {"tx.icrc_insert", 256, 0, 5},
+    {"tx.icrc_insert", 512, 0, 6},
     {"tx.icrc_insert", 1024, 0, 7},
     {"tx.frame_merge", 0, 0, 1},  // a multiplexer behind the memories of its inputs, which needs no register there
 };

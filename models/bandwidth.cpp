@@ -62,12 +62,15 @@ void Bandwidth::lay_out(const Side& own) {
 ReceiverParams Bandwidth::receiver_params(unsigned depth, const CpuParams& cpu) const {
   ReceiverParams p;
   p.depth = depth;
-  p.immediate = params_.immediate;
   p.cpu = cpu;
+  std::vector<BufferRing> buffers;
   for (const Qp& q : qps_) {
-    p.buffers.push_back(q.peer);
+    buffers.push_back(q.peer);
     p.messages.push_back(q.iterations);
   }
+  p.expected = [buffers, immediate = params_.immediate](size_t qp, uint64_t n) {
+    return Arrival{buffers[qp].at(n), buffers[qp].size, immediate, uint32_t(n)};
+  };
   return p;
 }
 
@@ -138,7 +141,7 @@ bool Bandwidth::poll() {
 void Bandwidth::complete(const WorkCompletion& wc) {
   Qp& q = qps_[wc.wr_id];
   const hw::Picoseconds now = cpu_.now();
-  completions_.push_back({uint32_t(wc.wr_id), q.post_times[q.completed++ % params_.tx_depth], now});
+  completions_.push_back({uint32_t(wc.wr_id), q.own.size, q.post_times[q.completed++ % params_.tx_depth], now});
   outstanding_--;
   if (params_.think != 0) q.ready = own_.host.clock.edge_at_or_after(now + params_.think);
   if (wc.status == IBV_WC_SUCCESS) return;

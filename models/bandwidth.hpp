@@ -10,6 +10,16 @@
 
 namespace models {
 
+// The buffers of one QP, which its messages take in turn.
+struct BufferRing {
+  uint64_t address = 0;
+  uint64_t stride = 0, slots = 1;  // from buffer to buffer in bytes; buffers
+  uint32_t size = 0;               // bytes of a message
+
+  uint64_t at(uint64_t message) const { return address + message % slots * stride; }
+  uint64_t bytes() const { return stride * slots; }
+};
+
 struct BandwidthParams {
   Transfer transfer = Transfer::write;
   bool immediate = false;  // of a write or send: the number of the message
@@ -46,14 +56,9 @@ class Bandwidth {
   // The bytes have arrived, and every message completed well. For after the run.
   bool verify();
 
-  struct Message {
-    uint32_t qp;  // its number in the side
-    hw::Picoseconds post, completion;
-  };
   // When the CPU rang each doorbell, in order; the messages in the order in which it saw their completions.
   const std::vector<hw::Picoseconds>& posts() const { return posts_; }
-  const std::vector<Message>& completions() const { return completions_; }
-  uint32_t size_of(size_t qp) const { return qps_[qp].own.size; }
+  const std::vector<DoneMessage>& completions() const { return completions_; }
   uint64_t errors() const { return errors_; }
   ibv_wc_status first_error() const { return first_error_; }
 
@@ -87,7 +92,7 @@ class Bandwidth {
   uint64_t outstanding_ = 0, errors_ = 0;
   ibv_wc_status first_error_ = IBV_WC_SUCCESS;
   std::vector<hw::Picoseconds> posts_;
-  std::vector<Message> completions_;
+  std::vector<DoneMessage> completions_;
 };
 
 }  // namespace models

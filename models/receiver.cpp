@@ -17,11 +17,11 @@ void Receiver::step() {
 }
 
 void Receiver::post(size_t i) {
-  const BufferRing& buffers = params_.buffers[i];
+  const Arrival arrival = params_.expected(i, qps_[i].posted++);
   RecvWr wr;
   wr.wr_id = i;
-  wr.address = buffers.at(qps_[i].posted++);
-  wr.length = buffers.size;
+  wr.address = arrival.address;
+  wr.length = arrival.bytes;
   if (side_.host.device.post_recv(side_.qps[i], wr) != 0)
     throw VerbsError("receiver: the receive queue refused a work request");
 }
@@ -50,9 +50,10 @@ bool Receiver::poll() {
 }
 
 void Receiver::check(size_t i, const WorkCompletion& wc) {
+  const Arrival arrival = params_.expected(i, qps_[i].received);
   const bool immediate = (wc.wc_flags & IBV_WC_WITH_IMM) != 0;
-  const bool right = wc.status == IBV_WC_SUCCESS && wc.byte_len == params_.buffers[i].size &&
-                     immediate == params_.immediate && (!immediate || wc.imm_data == uint32_t(qps_[i].received));
+  const bool right = wc.status == IBV_WC_SUCCESS && wc.byte_len == arrival.bytes && immediate == arrival.immediate &&
+                     (!immediate || wc.imm_data == arrival.imm_data);
   errors_ += !right;
 }
 

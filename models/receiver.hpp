@@ -1,6 +1,7 @@
 // The receiving side of SEND and of immediate data: keeps `depth` receive work requests posted on each QP and posts one
 // again for each that completed, while there are messages to come.
 #pragma once
+#include <functional>
 #include <vector>
 
 #include "models/cpu.hpp"
@@ -8,22 +9,19 @@
 
 namespace models {
 
-// The buffers of one QP, which its messages take in turn.
-struct BufferRing {
+// A message that takes a receive: the buffer for it, and what its completion must say.
+struct Arrival {
   uint64_t address = 0;
-  uint64_t stride = 0, slots = 1;  // from buffer to buffer in bytes; buffers
-  uint32_t size = 0;               // bytes of a message
-
-  uint64_t at(uint64_t message) const { return address + message % slots * stride; }
-  uint64_t bytes() const { return stride * slots; }
+  uint32_t bytes = 0;
+  bool immediate = false;
+  uint32_t imm_data = 0;
 };
 
 struct ReceiverParams {
   unsigned depth = 128;
-  std::vector<BufferRing> buffers;  // of each QP
-  std::vector<uint64_t> messages;   // to come on each QP
-  bool immediate = false;           // each message must bring its own number as immediate data
-  CpuParams cpu;                    // a post of a receive costs its post_cost
+  std::vector<uint64_t> messages;  // to come on each QP
+  std::function<Arrival(size_t qp, uint64_t number)> expected;
+  CpuParams cpu;  // a post of a receive costs its post_cost
 };
 
 class Receiver {

@@ -18,6 +18,13 @@ struct Sides {
   Side a, b;
 };
 
+// A message whose completion the CPU has seen.
+struct DoneMessage {
+  uint32_t qp;  // its number in the side
+  uint32_t bytes;
+  hw::Picoseconds post, completion;
+};
+
 struct Queues {
   unsigned qps = 1;
   unsigned max_send_wr = 128, max_recv_wr = 0;  // of each QP, at both ends

@@ -25,6 +25,11 @@ struct Head {
     Each<BEATS - 1>::read(*this, data, all);
     return all;
   }
+  // The same when count() is known to be COUNT, without a multiplexer: only what there is.
+  template <int COUNT>
+  Bits<(COUNT + 1) * W> with_next_at(const Bits<W>& data) const {
+    return Gather<COUNT>::of(before_, data);
+  }
   // Takes the beat; `done`: the next one begins another head.
   void keep(const Bits<W>& data, bool done) {
     Each<BEATS - 2>::write(*this, data);
@@ -54,6 +59,17 @@ struct Head {
     static void write(Head&, const Bits<W>&) {}
   };
 
+  template <int COUNT, int NONE = 0>
+  struct Gather {
+    static Bits<(COUNT + 1) * W> of(const Bits<W>* before, const Bits<W>& last) {
+      return cat(last, Gather<COUNT - 1>::of(before, before[COUNT - 1]));
+    }
+  };
+  template <int NONE>
+  struct Gather<0, NONE> {
+    static const Bits<W>& of(const Bits<W>*, const Bits<W>& last) { return last; }
+  };
+
   Bits<W> before_[BEATS - 1];
   Bits<clog2(BEATS)> count_;
 };
@@ -66,6 +82,10 @@ struct Head<W, 1> {
   Bits<1> count() const { return Bits<1>(0); }
   bool lacks_one() const { return true; }
   const Bits<W>& with_next(const Bits<W>& data) const { return data; }
+  template <int COUNT>
+  const Bits<W>& with_next_at(const Bits<W>& data) const {
+    return data;
+  }
   void keep(const Bits<W>&, bool) {}
 };
 

@@ -48,8 +48,7 @@ struct HeaderSplit {
     const Bits<kHeadBits> head = head_.with_next(x.data);
     const Bits<7> beat = head_.count().template to<7>();
     if (beat == Bits<7>(kOpcodeBeat)) {
-      ext_ = wire::extended_bytes(wire::load<wire::bth::Opcode>(head));
-      left_ = payload_bytes(head);
+      read_lengths(head_.template with_next_at<kOpcodeBeat>(x.data));
     }
     const bool complete = beat == by_extension(ext_, WholeBeats());
     const bool ends = complete || bool(x.last);
@@ -60,12 +59,13 @@ struct HeaderSplit {
     ended_ = Bits<1>(complete && reaches_payload(x)) & x.last;
   }
 
-  // By the IP header (IBTA A17.3.1), modulo 2^13.
-  static PacketBytes payload_bytes(const Bits<kHeadBits>& head) {
-    const Bits<5> ext = wire::extended_bytes(wire::load<wire::bth::Opcode>(head));
+  // The payload's by the IP header (IBTA A17.3.1), modulo 2^13.
+  template <int N>
+  void read_lengths(const Bits<N>& head) {
+    ext_ = wire::extended_bytes(wire::load<wire::bth::Opcode>(head));
     const Bits<2> pad = wire::load<wire::bth::Flags>(head).template get<4, 2>();
     const PacketBytes total = wire::load<wire::ip::TotalLength>(head).template get<0, 13>();
-    return by_extension(ext, BehindHeaders{total, pad.template to<13>()});
+    left_ = by_extension(ext_, BehindHeaders{total, pad.template to<13>()});
   }
   // A difference for each length, so that they are there when the opcode has been read. The pad is not added: headers
   // are whole words.

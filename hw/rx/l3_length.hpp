@@ -37,6 +37,7 @@ struct L3Length {
     kLengthBits = 13,
     kCountBits = clog2(W / 8 + 1),
     kHeadBeats = beats_of<W>(wire::kBthOffset + 2),
+    kHeadBits = kHeadBeats * int(W),
     kBytesBefore = (kHeadBeats - 1) * int(W) / 8,  // the beat that decides
   };
   typedef Bits<kLengthBits> Length;
@@ -55,7 +56,7 @@ struct L3Length {
   // The beat with the last byte of the head, or one behind it.
   void cut(const Beat<W>& x, hls::stream<Beat<W>>& out) {
     const bool first = !bool(inside_);
-    const Bits<kHeadBeats* W> head = head_.with_next(x.data);
+    const Bits<kHeadBits> head = head_.template with_next_at<kHeadBeats - 1>(x.data);
     if (first) head_.keep(x.data, true);
     const bool lies = first && !consistent(head);
     // Of the IP packet; a frame too short for its Ethernet header holds no consistent length either.

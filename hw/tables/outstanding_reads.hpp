@@ -6,10 +6,9 @@
 // PSN due, once until a response brings progress. Other acknowledgements pass, other responses are dropped. Requests
 // pass with the verdict that they have.
 //
-// A packet is taken in c and judged in c + 1, one a cycle, also of one QP. The READ to be answered next stands in the
-// row, those behind it in a ring: a response that may end a READ takes one cycle more, in which the next one moves up,
-// whether there is one or not, so that nothing but its opcode decides when the next packet is taken. A new READ and
-// control take one cycle each.
+// A request takes one cycle, a new READ and control do too. An answer takes two: in c + 1 it is compared with its row,
+// in c + 2 it is judged by that. The READ to be answered next stands in the row, those behind it in a ring, from which
+// the next one is fetched meanwhile in case this one ends.
 #pragma once
 #include "../bus/counter.hpp"
 #include "../bus/ram.hpp"
@@ -29,14 +28,14 @@ struct OutstandingReads {
   // At most kMaxReads READs of a QP are under way: who issues them sees to it.
   void step(hls::stream<RxVerdict>& in, hls::stream<ReadIssued>& issued, hls::stream<OutstandingReadsControl>& control,
             hls::stream<Placement>& out, hls::stream<ReadAnswered>& answered) {
-    if (bool(ending_)) {
-      if (bool(moves_up_)) move_up(rows_.data());
-      ending_ = Bits<1>(0);
-    } else if (bool(intake_.has_packet)) {
+    if (bool(intake_.has_packet)) {
+      if (bool(intake_.packet.answer) && !bool(measured_.done)) {
+        measure(intake_.packet, rows_.data());
+        return;
+      }
       if (out.full() || answered.full()) return;
       judge(intake_.packet, rows_.data(), out, answered);
-      ending_ = intake_.packet.may_end;
-      if (bool(ending_)) return;
+      measured_.done = Bits<1>(0);
     }
     if (bool(intake_.has_event)) append(intake_.event, rows_.data());
     if (bool(intake_.has_control)) configure(intake_.control);
@@ -44,6 +43,13 @@ struct OutstandingReads {
     if (bool(intake_.has_packet)) rows_.request(row_of(intake_.packet.placement.ack.qpn));
     if (bool(intake_.has_event)) rows_.request(row_of(intake_.event.qpn));
   }
+
+#if !defined(HW_LOWER) && !defined(__SYNTHESIS__)
+  // An answer that has been compared is judged next.
+  Cycles quiet() const {
+    return bool(measured_.done) ? 0 : kForever;
+  }
+#endif
 
  private:
   // A READ request: the PSN of its next response, and where that goes.
@@ -63,36 +69,52 @@ struct OutstandingReads {
   struct Taken : RxVerdict {
     Piece piece;
     Bits<1> response;
-    Bits<1> may_end;  // a READ
-    Bits<1> covers;   // an ACK, which acknowledges its own PSN too; a NAK does not
+    Bits<1> covers;  // an ACK, which acknowledges its own PSN too; a NAK does not
 
     Taken() = default;
     explicit Taken(const RxVerdict& token) : RxVerdict(token), piece(opcode, placement.bytes) {
       response = Bits<1>(wire::is_read_response(opcode));
-      may_end = answer & response & piece.ends;
       covers = ~response & Bits<1>(!bool(placement.ack.syndrome.get<5, 3>()));
     }
   };
   RamForward<Row, kMaxQps> rows_;
   Ram<Read, kMaxQps * kMaxReads> ring_;
   Intake<Taken, OutstandingReadsControl, RxVerdict, ReadIssued> intake_;
-  Bits<1> ending_;    // the packet held has been judged
-  Bits<1> moves_up_;  // and its READ was not the last one
+
+  // An answer against its row.
+  struct Measured {
+    Bits<1> done;
+    Bits<1> under_way, at, behind;  // a READ; at the PSN due, behind it
+    Bits<1> shaped;                 // opcode, and payload against PMTU
+    Share share;                    // payload of what remains
+    Read after;                     // the READ once the response is placed
+  } measured_;
+
+  void measure(const Taken& t, const Row& row) {
+    measured_.done = Bits<1>(1);
+    measured_.under_way = Bits<1>(bool(row.count));
+    measured_.at = Bits<1>(t.placement.ack.psn == row.due.psn);
+    measured_.behind = Bits<1>(t.placement.ack.psn.before(row.due.psn));
+    // A retry may ask for the tail of a READ alone, whose responses begin with First or go on with Middle (row 5).
+    measured_.shaped = (t.piece.starts | row.begun) & Bits<1>(t.piece.suits(row.pmtu));
+    measured_.share = Share(t.placement.bytes, row.due.message.remaining);
+    measured_.after = row.due;
+    measured_.after.psn = row.due.psn.next();
+    measured_.after.message.remaining = row.due.message.remaining - t.placement.bytes.to<32>();
+    ring_.request(row_of(row_of(t.placement.ack.qpn), row.first + ReadSlot(1)));
+  }
 
   void judge(const Taken& t, const Row& row, hls::stream<Placement>& out, hls::stream<ReadAnswered>& answered) {
-    const bool under_way = bool(t.answer) && bool(row.count);
-    const bool at = t.placement.ack.psn == row.due.psn;
-    const bool behind = t.placement.ack.psn.before(row.due.psn);
-    const bool due = under_way && at && bool(t.response);
-    const bool skips = under_way && !behind && (!at || bool(t.covers));
-    const bool accepted = due && well_shaped(t, row);
+    const Measured& m = measured_;
+    const bool under_way = bool(t.answer & m.under_way), response = bool(t.response);
+    const bool due = under_way && response && bool(m.at);
+    const bool skips = under_way && !bool(m.behind) && (!bool(m.at) || bool(t.covers));
+    const bool accepted = due && bool(m.shaped) && bool(bool(t.piece.ends) ? m.share.all : m.share.part);
     const bool implied = skips && !bool(row.told);
-    const bool passes = bool(t.answer) && !bool(t.response) && !skips;
+    const bool passes = bool(t.answer) && !response && !skips;
 
     out.write(placed(t, row, accepted, implied, passes));
-    if (accepted || implied) rows_.write(row_of(t.placement.ack.qpn), after(t, row, at && bool(t.response)));
-    if (bool(t.may_end)) ring_.request(row_of(row_of(t.placement.ack.qpn), row.first + ReadSlot(1)));
-    moves_up_ = Bits<1>(accepted && row.count != Bits<clog2(kMaxReads) + 1>(1));
+    if (accepted || implied) rows_.write(row_of(t.placement.ack.qpn), after(t, row, bool(m.at & t.response)));
     if (accepted && bool(t.piece.ends)) {
       ReadAnswered a;
       a.qpn = t.placement.ack.qpn;
@@ -103,13 +125,6 @@ struct OutstandingReads {
     if (implied) implied_nak_seq_err.inc();
     if (due && !accepted) bad_responses.inc();
     if (bool(t.answer & t.response) && !due && !skips) unexpected_responses.inc();
-  }
-
-  // A retry may ask for the tail of a READ alone, whose responses begin with First or go on with Middle (row 5).
-  static bool well_shaped(const Taken& t, const Row& row) {
-    const Share share(t.placement.bytes, row.due.message.remaining);
-    const bool sum = bool(bool(t.piece.ends) ? share.all : share.part);
-    return bool(t.piece.starts | row.begun) && t.piece.suits(row.pmtu) && sum;
   }
 
   static Placement placed(const Taken& t, const Row& row, bool accepted, bool implied, bool passes) {
@@ -126,24 +141,17 @@ struct OutstandingReads {
     return p;
   }
 
-  // The row behind the response that is due, or else behind an implied NAK.
-  static Row after(const Taken& t, const Row& row, bool progress) {
+  // The row behind the response that is due, or else behind an implied NAK. What moves up when there is none is of no
+  // meaning.
+  Row after(const Taken& t, const Row& row, bool progress) {
     Row next = row;
     next.told = Bits<1>(!progress);
     if (!progress) return next;
-    next.due.psn = row.due.psn.next();
-    next.due.message.remaining = row.due.message.remaining - t.placement.bytes.to<32>();
-    next.begun = Bits<1>(1);
+    next.due = bool(t.piece.ends) ? ring_.data() : measured_.after;
+    next.begun = ~t.piece.ends;
     next.count = row.count - t.piece.ends.to<clog2(kMaxReads) + 1>();
     next.first = row.first + t.piece.ends.to<clog2(kMaxReads)>();
     return next;
-  }
-
-  void move_up(const Row& row) {
-    Row next = row;
-    next.due = ring_.data();
-    next.begun = Bits<1>(0);
-    rows_.write(row_of(intake_.packet.placement.ack.qpn), next);
   }
 
   void append(const ReadIssued& issued, const Row& row) {

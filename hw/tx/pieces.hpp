@@ -1,16 +1,17 @@
-// How a message is cut into packets (IBTA 9.4.3, 9.4.4, 9.7.2), counted in PSNs. Part of tx/work_queue.
+// How a message is cut into packets (IBTA 9.4.1, 9.4.3, 9.4.4): a message of at most one PMTU is an Only, a longer one
+// First, Middles of exactly one PMTU, Last; a READ is cut into requests of at most `read_psns` PSNs, one PSN for each
+// response (9.7.2). Part of tx/work_queue.
 #pragma once
 #include "../tokens.hpp"
 
 namespace hw {
 namespace tx {
 
-typedef Bits<24> MessagePsns;  // a message of 2^31 bytes has 2^23 at the smallest PMTU
+typedef Bits<23> MessagePsns;  // a message of 2^31 bytes has 2^23 at the smallest PMTU, counted from 0
 
-// One packet of a message. It is known when the packet before it leaves, or when the work request comes, so that no
-// more than a choice between the two stands before whatever depends on it.
+// One packet of a message, worked out when the packet before it leaves, or when the work request comes.
 struct Piece {
-  MessagePsns left;  // PSNs of the message from this packet on
+  MessagePsns more;  // PSNs of the message behind the first one of this packet
   Bits<5> psns;      // of this packet
   Bits<1> last;
 };
@@ -20,37 +21,38 @@ inline Bits<5> full_psns(const Bits<2>& operation, const Bits<5>& read_psns) {
   return operation == Bits<2>(kOpRead) ? read_psns : Bits<5>(1);
 }
 
-inline Piece piece_of(const MessagePsns& left, bool last, const Bits<2>& operation, const Bits<5>& read_psns) {
+inline Piece piece_of(const MessagePsns& more, bool last, const Bits<2>& operation, const Bits<5>& read_psns) {
   Piece p;
-  p.left = left;
-  p.psns = operation == Bits<2>(kOpRead) && last ? left.to<5>() : full_psns(operation, read_psns);
+  p.more = more;
+  p.psns = last ? more.to<5>() + Bits<5>(1) : full_psns(operation, read_psns);
   p.last = Bits<1>(last);
   return p;
 }
 
-// The first packet of a work request, for all PMTUs side by side. A message of no bytes is one packet.
-inline Piece first_piece(const Wqe& w, const PmtuCode& pmtu, const Bits<5>& read_psns) {
+// The first packet of a message whose last byte is the `last_byte`-th, counted from 0; a message of no bytes is one
+// packet too, as if it had a byte. For all PMTUs side by side, since `pmtu` comes late.
+inline Piece first_piece(const Bits<32>& last_byte, const PmtuCode& pmtu, const Bits<2>& operation,
+                         const Bits<5>& read_psns) {
+  const MessagePsns full = full_psns(operation, read_psns).to<23>();
   Piece chosen;
   for (int code = 1; code <= 5; code++) {
-    const int shift = 7 + code;
-    const Bits<32> whole = w.length.shr(Bits<4>(shift)), rest = w.length & ~(~Bits<32>(0)).shl(Bits<4>(shift));
-    const MessagePsns left = whole.to<24>() + MessagePsns(bool(rest) || !bool(w.length));
-    const Piece p = piece_of(left, !full_psns(w.operation, read_psns).to<24>().ult(left), w.operation, read_psns);
-    if (pmtu != PmtuCode(code)) continue;
-    chosen.left = chosen.left | p.left;
-    chosen.psns = chosen.psns | p.psns;
-    chosen.last = chosen.last | p.last;
+    const bool is = pmtu == PmtuCode(code);
+    const MessagePsns more = last_byte.shr(Bits<4>(7 + code)).to<23>();
+    const Piece p = piece_of(more, more.ult(full), operation, read_psns);
+    chosen.more = chosen.more | (is ? p.more : MessagePsns(0));
+    chosen.psns = chosen.psns | (is ? p.psns : Bits<5>(0));
+    chosen.last = chosen.last | (is ? p.last : Bits<1>(0));
   }
   return chosen;
 }
 
 // The packet behind `p`, which is not the last and so is a full one.
 inline Piece next_piece(const Piece& p, const Bits<2>& operation, const Bits<5>& read_psns) {
-  const MessagePsns full = full_psns(operation, read_psns).to<24>();
-  return piece_of(p.left - full, !full.shl<1>().ult(p.left), operation, read_psns);
+  const MessagePsns full = full_psns(operation, read_psns).to<23>();
+  return piece_of(p.more - full, p.more.ult(full.shl<1>()), operation, read_psns);
 }
 
-// `first`, `last`: of the message.
+// `first`, `last`: of the message's packets.
 inline Bits<8> request_opcode(const Wqe& w, bool first, bool last) {
   if (w.operation == Bits<2>(kOpRead)) return Bits<8>(wire::kReadRequest);
   const bool write = w.operation == Bits<2>(kOpWrite);
@@ -58,6 +60,48 @@ inline Bits<8> request_opcode(const Wqe& w, bool first, bool last) {
                            : (last ? wire::kSendLast : wire::kSendMiddle));
   const Bits<8> immediate(last && bool(w.has_immediate));
   return send + immediate + Bits<8>(write ? uint64_t(wire::kWriteFirst - wire::kSendFirst) : 0);
+}
+
+// A message of which some packets have left; zero before the first.
+struct Rest {
+  Bits<1> begun;
+  Piece next;
+  MessagePsns sent;
+  Bits<16> since_nth;  // packets since one was the n-th, for which acknowledgements are asked
+};
+
+inline Rest rest_behind(const Rest& rest, const Piece& p, const Bits<2>& operation, const Bits<5>& read_psns,
+                        bool nth) {
+  Rest r;
+  r.begun = Bits<1>(1);
+  r.next = next_piece(p, operation, read_psns);
+  r.sent = rest.sent + p.psns.to<23>();
+  if (!nth) r.since_nth = rest.since_nth + Bits<16>(1);
+  return r;
+}
+
+// The RETH of a WRITE is that of the whole message in each of its packets; First and Only take it to the wire. A READ
+// is cut into requests, each with a RETH of its own. `last` may cut the message short.
+inline TxPacket packet_of(const Wqe& w, const Rest& rest, const Piece& piece, const PmtuCode& pmtu, bool is_read,
+                          bool last) {
+  const Bits<4> shift = Bits<4>(7) + pmtu.to<4>();
+  const Bits<32> sent = rest.sent.to<32>().shl(shift);
+  const Bits<32> bytes = last ? w.length - sent : piece.psns.to<32>().shl(shift);
+  TxPacket p;
+  p.opcode = request_opcode(w, !bool(rest.begun), last);
+  p.qpn = w.qpn;
+  p.solicited = Bits<1>(bool(w.solicited) && last && !is_read);
+  p.local_address = w.local_address + sent.to<64>();
+  p.remote_address = is_read ? w.remote_address + sent.to<64>() : w.remote_address;
+  p.rkey = w.rkey;
+  p.dma_length = is_read ? bytes : w.length;
+  p.immediate = w.immediate;
+  p.payload = is_read ? PacketBytes(0) : bytes.to<13>();
+  p.pmtu = pmtu;
+  p.psns = piece.psns;
+  p.last = Bits<1>(last);
+  p.index = w.index;
+  return p;
 }
 
 }  // namespace tx

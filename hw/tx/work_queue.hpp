@@ -1,11 +1,13 @@
 // tx/work_queue: owner of the send queues. Holds each QP's work requests, lets the QPs take turns packet by packet, and
 // cuts their messages into packets (pieces.hpp). A packet needs credit: PSNs of its QP and of all QPs that are not in
-// flight, and of a READ a place among those that the QP may have under way. A QP without credit leaves the ring of
+// flight, and for a READ a place among those that the QP may have under way. A QP without credit leaves the ring of
 // those that take turns, and comes back with its credit: it holds up nobody.
 //
-// One row a cycle is asked for in c and served in c + 1: that of a turn, or of an input. A turn comes every third cycle
-// at most, and the inputs have the two cycles between in any case, one by one in the order of their ports; so a packet
-// with its work request and its credit costs three cycles, on one QP as on many. No input ever waits for `out`.
+// The table serves one request a cycle, made in c and served in c + 1. A turn takes three cycles: its work request is
+// asked for in c, the packet is cut and the QP's row asked for in c + 1, and it leaves in c + 2. The two requests that
+// the table can serve meanwhile belong to the inputs: work requests and control take turns with credits and answered
+// READs, and in each pair both do when both wait. So a packet with its work request and its credit costs three cycles,
+// on one QP as on many. No input ever waits for `out`.
 #pragma once
 #include "../bus/counter.hpp"
 #include "../bus/ram.hpp"
@@ -15,11 +17,9 @@
 namespace hw {
 namespace tx {
 
-// A packet asks for an acknowledgement when it is the last of its message, is the `ack_interval`-th since that was
-// asked in a long one, or may be the last for want of credit: it takes the last PSN of its QP, or leaves less of all
-// QPs' than a READ request may need. PSNs are given later, by flow_control. The RETH of a WRITE is that of the whole
-// message in each of its packets; First and Only take it to the wire. A READ is cut into requests, each with a RETH of
-// its own.
+// A packet asks for an acknowledgement when it is the last of its message, is an `ack_interval`-th of a long one, or
+// may be the last for want of credit: it takes the last PSN of its QP, or leaves less of all QPs' than a READ request
+// may need. PSNs are given later, by flow_control.
 //
 // A QP that is dead, or never was alive, needs no credit: each work request leaves as one packet, to be flushed. The
 // host never has more than kSendWqes work requests of a QP here.
@@ -35,51 +35,54 @@ struct WorkQueue {
 
   void step(hls::stream<Wqe>& in, hls::stream<WorkQueueControl>& control, hls::stream<Credit>& credits,
             hls::stream<ReadAnswered>& answered, hls::stream<TxPacket>& out) {
-    const bool wants_turn = turns_.fetch() && served_ != Served(kTurn) && !bool(lacks_entries_);
-    waits_for_room_ = Bits<1>(wants_turn && out.full());
-    total_ = total_ + change_;
-    change_ = Count(0);
-    if (served_ != Served(kNothing)) serve(out);
-    if (wants_turn && !out.full()) {
-      const Turn turn = turns_.head();
+    const QpRow cut_qp = turn_.qp;
+    const bool cuts = bool(starts_), serves_turn = served_ == Served(kTurn);
+    look_for_turn(!cuts && !serves_turn, out.full());
+    const Count released = released_, sent = bool(sent_) ? to_count(piece_.psns) : Count(0);
+    released_ = Count(0);
+    sent_ = Bits<1>(0);
+    if (served_ != Served(kNothing)) serve(bool(released), out);
+    total_ = total_ + sent - released;
+    if (cuts) {
+      is_read_ = Bits<1>(wqes_.data().wqe.operation == Bits<2>(kOpRead));
+      piece_ = bool(rests_.data().begun) ? rests_.data().next : wqes_.data().first;
       served_ = Served(kTurn);
-      qp_ = turn.qp;
-      wqes_.request(row_of(turn.qp, turn.slot));
-      rests_.request(turn.qp);
+      qp_ = cut_qp;
     } else {
       take(in, control, credits, answered);
     }
-    if (served_ != Served(kNothing)) rows_.request(qp_);
+    rows_.request(qp_);
   }
 
 #if !defined(HW_LOWER) && !defined(__SYNTHESIS__)
   // A turn that waits for room, or for entries, waits for a stream.
   Cycles quiet() const {
-    const bool turn_comes = !turns_.empty() && !bool(waits_for_room_) && !bool(lacks_entries_);
-    return served_ != Served(kNothing) || turn_comes ? 0 : kForever;
+    const bool turn_comes = (bool(repeats_) || !turns_.empty()) && !bool(waits_for_room_) && !bool(lacks_entries_);
+    return served_ != Served(kNothing) || bool(starts_) || bool(joins_) || turn_comes ? 0 : kForever;
   }
 
   // For end-of-run checks: work requests that have not left whole, and PSNs in flight over all QPs.
   uint64_t held() const {
     uint64_t requests = served_ == Served(kWqe);
-    for (int qp = 0; qp < kMaxQps; qp++) requests += (rows_.peek(qp).tail - rows_.peek(qp).head).u64();
+    for (int qp = 0; qp < kMaxQps; qp++) requests += rows_.peek(qp).waiting.u64();
     return requests;
   }
   uint64_t in_flight() const {
-    return (total_ + change_).u64();
+    return (total_ + (bool(sent_) ? to_count(piece_.psns) : Count(0)) - released_).u64();
   }
 #endif
 
  private:
-  typedef Bits<clog2(kListEntries) + 1> Count;  // PSNs in flight
-  typedef Bits<clog2(kSendWqes) + 1> Index;     // of a work request: one bit more than a slot, to tell full from empty
-  // What is served: an input, in the order of their ports, or a turn.
+  typedef Bits<clog2(kListEntries) + 1> Count;   // PSNs in flight
+  typedef Bits<clog2(kListEntries) + 2> Change;  // with a sign
+  typedef Bits<clog2(kSendWqes) + 1> Requests;   // of a QP: 0 .. kSendWqes
+  // What is served: an input or a turn.
   typedef Bits<3> Served;
-  enum : uint8_t { kNothing, kWqe, kControl, kCredit, kAnswered, kTurn };
+  enum : uint8_t { kNothing, kControl, kWqe, kCredit, kAnswered, kTurn };
 
   // kVoid: in the ring, but its Turn is one of an earlier life of the QP.
-  typedef Bits<3> State;
-  enum : uint8_t { kIdle, kInRing, kVoid, kLacksPsns, kLacksRead };
+  typedef Bits<4> State;
+  enum : uint8_t { kIdle = 0, kInRing = 1, kVoid = 2, kLacksPsns = 4, kLacksRead = 8 };
 
   struct Turn {
     QpRow qp;
@@ -87,9 +90,10 @@ struct WorkQueue {
   };
   struct Row {
     State state;
-    Index head, tail;
+    SendSlot head;  // the oldest work request
+    Requests waiting;
     Count in_flight;
-    Bits<5> reads, max_reads;
+    Bits<5> max_reads, reads_left;  // READ requests under way at most, and how many more
     PmtuCode pmtu;
     Bits<1> live;
   };
@@ -97,49 +101,55 @@ struct WorkQueue {
     Wqe wqe;
     Piece first;
   };
-  // Of the oldest work request of a QP, once it has begun.
-  struct Rest {
-    Bits<1> begun;
-    Piece next;
-    Bits<16> since_ack;  // packets since one asked for an acknowledgement
-  };
-
   // ------------------------------------------------------------------------------------------------ inputs
 
   void take(hls::stream<Wqe>& in, hls::stream<WorkQueueControl>& control, hls::stream<Credit>& credits,
             hls::stream<ReadAnswered>& answered) {
-    const Served next = next_input(cat(cat(Bits<1>(!answered.empty()), Bits<1>(!credits.empty())),
-                                       cat(Bits<1>(!control.empty()), Bits<1>(!in.empty()))));
-    served_ = next;
-    if (next == Served(kNothing)) return;
-    last_input_ = (next - Served(kWqe)).to<2>();
-    if (next == Served(kWqe)) {
-      wqe_ = in.read();
-      qp_ = row_of(wqe_.qpn);
-      work_requests.inc();
-    } else if (next == Served(kControl)) {
+    const bool has_post = !control.empty() || !in.empty(), has_event = !credits.empty() || !answered.empty();
+    const bool post = has_post && (bool(event_last_) || !has_event);
+    served_ = Served(kNothing);
+    if (!has_post) control_last_ = Bits<1>(0);
+    if (post) {
+      take_post(!control.empty() && (in.empty() || !bool(control_last_)), in, control);
+    } else if (has_event) {
+      take_event(!credits.empty() && (answered.empty() || !bool(credit_last_)), credits, answered);
+    }
+  }
+
+  // Control goes first, before the work requests of the life that it begins, but not twice running.
+  void take_post(bool is_control, hls::stream<Wqe>& in, hls::stream<WorkQueueControl>& control) {
+    event_last_ = Bits<1>(0);
+    control_last_ = Bits<1>(is_control);
+    served_ = Served(is_control ? kControl : kWqe);
+    if (is_control) {
       control_ = control.read();
       qp_ = row_of(control_.qpn);
-    } else if (next == Served(kCredit)) {
-      credit_ = credits.read();
-      qp_ = row_of(credit_.qpn);
+    } else {
+      wqe_ = in.read();
+      last_byte_ = bool(wqe_.length) ? wqe_.length - Bits<32>(1) : Bits<32>(0);
+      qp_ = row_of(wqe_.qpn);
+      work_requests.inc();
+    }
+  }
+
+  void take_event(bool is_credit, hls::stream<Credit>& credits, hls::stream<ReadAnswered>& answered) {
+    event_last_ = Bits<1>(1);
+    credit_last_ = Bits<1>(is_credit);
+    served_ = Served(is_credit ? kCredit : kAnswered);
+    if (is_credit) {
+      const Credit& c = credits.read();
+      const bool many = bool(c.psns.get<clog2(kListEntries) + 1, 23 - clog2(kListEntries)>());
+      returned_ = many ? ~Count(0) : to_count(c.psns);
+      dead_ = c.dead;
+      qp_ = row_of(c.qpn);
     } else {
       qp_ = row_of(answered.read().qpn);
     }
   }
 
-  // The first after the last one, round about.
-  Served next_input(const Bits<4>& waiting) const {
-    const Bits<2> from = last_input_ + Bits<2>(1);
-    const Bits<4> turned = cat(waiting, waiting).shr(from).to<4>();
-    if (!bool(turned)) return Served(kNothing);
-    const Bits<2> first(bool(turned.get<0, 1>()) ? 0 : bool(turned.get<1, 1>()) ? 1 : bool(turned.get<2, 1>()) ? 2 : 3);
-    return Served(kWqe) + (from + first).to<3>();
-  }
-
   // ------------------------------------------------------------------------------------------------- table
 
-  void serve(hls::stream<TxPacket>& out) {
+  void serve(bool releases, hls::stream<TxPacket>& out) {
     Row row = rows_.data();
     bool joins = false;
     if (served_ == Served(kWqe))
@@ -151,20 +161,24 @@ struct WorkQueue {
     else if (served_ == Served(kAnswered))
       joins = end_read(row);
     else
-      joins = take_turn(row, out);
-    if (joins) {
-      Turn turn;
-      turn.qp = qp_;
-      turn.slot = slot(row.head);
-      turns_.join(turn);
-      row.state = State(kInRing);
-    }
+      joins = take_turn(row, releases, out);
+    joins_ = Bits<1>(joins);
+    joining_.qp = qp_;
+    joining_.slot = row.head;
+    row.in_flight = count(rows_.data().in_flight);
     rows_.write(qp_, row);
   }
 
-  static SendSlot slot(const Index& i) {
-    return i.get<0, clog2(kSendWqes)>();
+  // What is in flight after this step. Credit of packets of an earlier life may come late: it is no more than what is
+  // in flight. One adder for what comes and what goes.
+  Count count(const Count& in_flight) {
+    const bool is_credit = served_ == Served(kCredit), is_control = served_ == Served(kControl);
+    const Change moved = to_change(in_flight) + (is_credit ? Change(0) - to_change(returned_) : to_change(piece_.psns));
+    const bool all = is_control || (is_credit && (bool(dead_) || bool(moved.get<clog2(kListEntries) + 1, 1>())));
+    if (is_control || is_credit) released_ = all ? in_flight : returned_;
+    return all ? Count(0) : is_credit || bool(sent_) ? to_count(moved) : in_flight;
   }
+
   // In flight at most, over one QP and over all; and PSNs of a READ request.
   uint32_t window() const {
     return params.window_packets < params.entries ? params.window_packets : params.entries;
@@ -173,124 +187,116 @@ struct WorkQueue {
     return params.read_psns < window() ? params.read_psns : window();
   }
 
+  static bool join(Row& row) {
+    row.state = State(kInRing);
+    return true;
+  }
+
   bool accept(Row& row) {
 #if !defined(HW_LOWER) && !defined(__SYNTHESIS__)
-    if ((row.tail - row.head).u64() == kSendWqes) violation("more work requests than the QP has slots", "work_queue");
+    if (row.waiting.u64() == kSendWqes) violation("more work requests than the QP has slots", "work_queue");
 #endif
     Slot s;
     s.wqe = wqe_;
-    s.first = first_piece(wqe_, row.pmtu, Bits<5>(read_psns()));
-    wqes_.write(row_of(qp_, slot(row.tail)), s);
-    row.tail = row.tail + Index(1);
-    return row.state == State(kIdle);
+    s.first = first_piece(last_byte_, row.pmtu, wqe_.operation, Bits<5>(read_psns()));
+    wqes_.write(row_of(qp_, row.head + row.waiting.to<clog2(kSendWqes)>()), s);
+    row.waiting = row.waiting + Requests(1);
+    return row.state == State(kIdle) && join(row);
   }
 
   // What is left of an earlier life is forgotten.
   void begin_life(Row& row) {
-    change_ = Count(0) - row.in_flight;
     const bool in_ring = row.state == State(kInRing) || row.state == State(kVoid);
+    lacks_entries_ = Bits<1>(0);
     row = Row();
     row.state = State(in_ring ? kVoid : kIdle);
     row.pmtu = control_.pmtu;
-    row.max_reads = control_.max_reads;
+    row.max_reads = row.reads_left = control_.max_reads;
     row.live = Bits<1>(1);
     rests_.write(qp_, Rest());
-    lacks_entries_ = Bits<1>(0);
   }
 
-  // Credit of packets of an earlier life may come late: it is no more than what is in flight.
   bool give_credit(Row& row) {
-    const Bits<24> in_flight = row.in_flight.to<24>();
-    const bool all = bool(credit_.dead) || !credit_.psns.ult(in_flight);
-    const bool wakes = row.state == State(kLacksPsns) || (row.state == State(kLacksRead) && bool(credit_.dead));
-    change_ = Count(0) - (all ? row.in_flight : to_count(credit_.psns));
-    row.in_flight = all ? Count(0) : row.in_flight - to_count(credit_.psns);
-    row.live = row.live & ~credit_.dead;
     lacks_entries_ = Bits<1>(0);
-    return wakes;
+    row.live = row.live & ~dead_;
+    return (row.state == State(kLacksPsns) || (row.state == State(kLacksRead) && bool(dead_))) && join(row);
   }
 
   bool end_read(Row& row) {
-    if (bool(row.reads)) row.reads = row.reads - Bits<5>(1);
-    return row.state == State(kLacksRead);
+    if (row.reads_left != row.max_reads) row.reads_left = row.reads_left + Bits<5>(1);
+    return row.state == State(kLacksRead) && join(row);
   }
 
   template <int N>
   static Count to_count(const Bits<N>& psns) {
     return psns.template to<clog2(kListEntries) + 1>();
   }
+  template <int N>
+  static Change to_change(const Bits<N>& psns) {
+    return psns.template to<clog2(kListEntries) + 2>();
+  }
 
   // ------------------------------------------------------------------------------------------------- turns
 
-  // One packet of the QP whose turn it is, if it has credit. True when the QP wants another turn.
-  bool take_turn(Row& row, hls::stream<TxPacket>& out) {
-    const Slot work = wqes_.data();
-    const Rest rest = rests_.data();
-    const Piece piece = bool(rest.begun) ? rest.next : work.first;
-    const bool is_read = work.wqe.operation == Bits<2>(kOpRead), live = bool(row.live);
-    const Count psns = to_count(piece.psns), room = Count(window()) - psns;
-    if (row.state == State(kVoid)) return leave(row, row.head == row.tail ? kIdle : kInRing);
-    if (live && is_read && !row.reads.ult(row.max_reads)) return leave(row, kLacksRead);
-    if (live && room.ult(row.in_flight)) return leave(row, kLacksPsns);
-    lacks_entries_ = Bits<1>(live && (Count(params.entries) - psns).ult(total_));
-    if (bool(lacks_entries_)) return false;
-
-    const bool last = bool(piece.last) || !live, last_psn = live && row.in_flight == room;
-    const bool asks =
-        last || is_read || last_psn || is_last_entry(psns) || rest.since_ack == Bits<16>(params.ack_interval - 1);
-    out.write(packet_of(work, rest, piece, row.pmtu, last, asks));
-    rests_.write(qp_, last ? Rest() : rest_behind(work.wqe, rest, piece, asks));
-    if (live) {
-      change_ = psns;
-      row.in_flight = row.in_flight + psns;
-      row.reads = row.reads + Bits<5>(is_read);
-    }
-    if (last) row.head = row.head + Index(1);
-    return leave(row, last && row.head == row.tail ? kIdle : last_psn ? kLacksPsns : kInRing);
+  // Starts the turn of who waited for entries, of the head of the ring, or of who joins it when nobody is there. The
+  // room is there still when the packet leaves.
+  void look_for_turn(bool may_start, bool full) {
+    const bool known = turns_.fetch(), alone = bool(joins_) && turns_.empty();
+    const bool wants = may_start && (bool(repeats_) || known || alone) && !bool(lacks_entries_);
+    const bool starts = wants && !full;
+    const bool repeats = bool(repeats_), direct = starts && !repeats && !known;
+    waits_for_room_ = Bits<1>(wants && full);
+    starts_ = Bits<1>(starts);
+    if (bool(joins_) && !direct) turns_.join(joining_);
+    joins_ = Bits<1>(0);
+    if (!starts) return;
+    if (!repeats) turn_ = known ? turns_.head() : joining_;
+    if (!repeats && known) turns_.leave();
+    repeats_ = Bits<1>(0);
+    wqes_.request(row_of(turn_.qp, turn_.slot));
+    rests_.request(turn_.qp);
   }
 
-  bool leave(Row& row, uint8_t state) {
-    turns_.leave();
-    row.state = State(state);
-    return state == kInRing;
+  // One packet of the QP whose turn it is, if it has credit. True when the QP wants another turn.
+  bool take_turn(Row& row, bool releases, hls::stream<TxPacket>& out) {
+    const Count psns = to_count(piece_.psns), window_left = Count(window()) - psns;
+    const bool is_void = row.state == State(kVoid), live = bool(row.live);
+    const bool has_next = Requests(1).ult(row.waiting), more = !bool(piece_.last) || has_next;
+    const bool lacks_read = bool(is_read_) && !bool(row.reads_left);
+    const bool lacks_entry = (Count(params.entries) - psns).ult(total_);
+    const bool lacks_psns = window_left.ult(row.in_flight), last_psn = !row.in_flight.ult(window_left);
+    const bool needs_credit = !is_void && live, lacks_own = lacks_read || lacks_psns;
+    const bool again = (is_void && bool(row.waiting)) || (!is_void && !live && has_next) ||
+                       (needs_credit && more && !lacks_read && !lacks_entry && !last_psn);
+    repeats_ = Bits<1>(needs_credit && !lacks_own && lacks_entry);
+    lacks_entries_ = Bits<1>(bool(repeats_) && !releases);
+    if (needs_credit && (lacks_read || lacks_psns || (last_psn && more && !lacks_entry))) {
+      row.state = State(lacks_read ? kLacksRead : kLacksPsns);
+    } else {
+      row.state = State(again || bool(repeats_) ? kInRing : kIdle);
+    }
+    if (!is_void && (!live || (!lacks_own && !lacks_entry))) send(row, live && last_psn, out);
+    return again;
+  }
+
+  void send(Row& row, bool last_psn, hls::stream<TxPacket>& out) {
+    const Wqe w = wqes_.data().wqe;
+    const Rest rest = rests_.data();
+    const bool is_read = bool(is_read_), live = bool(row.live), last = bool(piece_.last) || !live;
+    const bool nth = rest.since_nth == Bits<16>(params.ack_interval - 1);
+    TxPacket packet = packet_of(w, rest, piece_, row.pmtu, is_read, last);
+    packet.ack_request = Bits<1>(last || nth || is_read || last_psn || is_last_entry());
+    out.write(packet);
+    rests_.write(qp_, last ? Rest() : rest_behind(rest, piece_, w.operation, Bits<5>(read_psns()), nth));
+    sent_ = Bits<1>(live);
+    if (live) row.reads_left = row.reads_left - Bits<5>(is_read);
+    row.head = row.head + SendSlot(last);
+    row.waiting = row.waiting - Requests(last);
   }
 
   // No READ request may find what this packet leaves enough.
-  bool is_last_entry(const Count& psns) const {
-    return (Count(params.entries) - Count(read_psns())).ult(total_ + psns);
-  }
-
-  Rest rest_behind(const Wqe& w, const Rest& rest, const Piece& piece, bool asks) const {
-    Rest r;
-    r.begun = Bits<1>(1);
-    r.next = next_piece(piece, w.operation, Bits<5>(read_psns()));
-    if (!asks) r.since_ack = rest.since_ack + Bits<16>(1);
-    return r;
-  }
-
-  TxPacket packet_of(const Slot& work, const Rest& rest, const Piece& piece, const PmtuCode& pmtu, bool last,
-                     bool asks) const {
-    const Wqe& w = work.wqe;
-    const bool is_read = w.operation == Bits<2>(kOpRead);
-    const Bits<4> shift = Bits<4>(7) + pmtu.to<4>();
-    const Bits<32> sent = (work.first.left - piece.left).to<32>().shl(shift);
-    const Bits<32> bytes = last ? w.length - sent : piece.psns.to<32>().shl(shift);
-    TxPacket p;
-    p.opcode = request_opcode(w, !bool(rest.begun), last);
-    p.qpn = w.qpn;
-    p.ack_request = Bits<1>(asks);
-    p.solicited = Bits<1>(bool(w.solicited) && last && !is_read);
-    p.local_address = w.local_address + sent.to<64>();
-    p.remote_address = is_read ? w.remote_address + sent.to<64>() : w.remote_address;
-    p.rkey = w.rkey;
-    p.dma_length = is_read ? bytes : w.length;
-    p.immediate = w.immediate;
-    p.payload = is_read ? PacketBytes(0) : bytes.to<13>();
-    p.pmtu = pmtu;
-    p.psns = piece.psns;
-    p.last = Bits<1>(last);
-    p.index = w.index;
-    return p;
+  bool is_last_entry() const {
+    return (Count(params.entries) - Count(read_psns())).ult(total_ + to_count(piece_.psns));
   }
 
   RamForward<Row, kMaxQps> rows_;
@@ -298,15 +304,27 @@ struct WorkQueue {
   Ram<Rest, kMaxQps> rests_;
   tables::Turns<Turn> turns_;
 
-  Served served_;  // what is served in the next step, of the QP `qp_`, its row being asked for
+  Served served_;  // what is served in the next step, of the QP `qp_`
   QpRow qp_;
-  Bits<2> last_input_;  // its number, the first port's being 0
+  Bits<1> event_last_, control_last_, credit_last_;  // who of each pair was taken last
   Wqe wqe_;
+  Bits<32> last_byte_;  // of its message
   WorkQueueControl control_;
-  Credit credit_;
-  Count total_, change_;   // in flight over all QPs; what the last step adds to it
-  Bits<1> lacks_entries_;  // for the head of the ring: who came first is not overtaken by who needs less
+  Count returned_;  // by a credit
+  Bits<1> dead_;
+  // A turn: it starts with the request of `turn_`'s work request, whose `piece_` is cut in the next step, and served in
+  // the one after that.
+  Turn turn_;
+  Piece piece_;
+  Bits<1> is_read_;
+  Bits<1> starts_;
+  Bits<1> repeats_, lacks_entries_;  // `turn_` is to be had again, not before entries are free
   Bits<1> waits_for_room_;
+  Bits<1> joins_;  // `joining_` joins the ring in the next step
+  Turn joining_;
+
+  Count total_, released_;  // in flight over all QPs; what the last step released of it
+  Bits<1> sent_;            // the last step added what `piece_` takes
 };
 
 }  // namespace tx

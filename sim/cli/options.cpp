@@ -59,7 +59,7 @@ void add_options(CLI::App& command, RunOptions& options) {
 }
 
 void add_options(CLI::App& command, PerfOptions& options) {
-  add_setting(command, options.config, "--op", "workload.operation", "write (default), read or send", "OP");
+  add_setting(command, options.config, "--op", "workload.operation", "write (default), read, send or mix", "OP");
   const auto set_test = [&options](const std::string& test) {
     options.config.settings.push_back("workload.test=" + test);
     if (test == "lat") options.config.defaults = {"workload.size=2", "workload.iterations=1000"};

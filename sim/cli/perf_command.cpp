@@ -20,7 +20,8 @@ std::string banner(const Config& config) {
   static const std::map<std::string, std::string> kTitles = {
       {"write_bw", "RDMA_Write BW Test"}, {"write_lat", "RDMA_Write Latency Test"},
       {"read_bw", "RDMA_Read BW Test"},   {"read_lat", "RDMA_Read Latency Test"},
-      {"send_bw", "Send BW Test"},        {"send_lat", "Send Latency Test"}};
+      {"send_bw", "Send BW Test"},        {"send_lat", "Send Latency Test"},
+      {"mix_bw", "Mixed BW Test"}};
   const WorkloadConfig& w = config.workload;
   PerftestBanner b;
   b.title = (w.bidirectional ? "Bidirectional " : "") + kTitles.at(test_name(w));

@@ -121,7 +121,9 @@ void declare(Schema& s, HostConfig& c) {
 }
 
 void declare(Schema& s, WorkloadConfig& c) {
-  s.text_of("workload.operation", c.operation, {"write", "read", "send"}, "RDMA WRITE, RDMA READ or SEND.");
+  s.text_of(
+      "workload.operation", c.operation, {"write", "read", "send", "mix"},
+      "RDMA WRITE, RDMA READ, SEND, or all at random: sizes up to workload.size, any alignment, immediate data too.");
   s.text_of("workload.test", c.test, {"bw", "lat"}, "Bandwidth (many outstanding) or latency (one at a time).");
   s.boolean("workload.immediate", c.immediate, "Immediate data with every WRITE or SEND of a bandwidth test.");
   s.boolean("workload.bidirectional", c.bidirectional, "Bandwidth test in both directions at once, on the same QPs.");

@@ -12,9 +12,9 @@ namespace sim {
 struct ConfigSource {
   std::string profile;                   // empty: the file's `profile`, else kDefaultProfile
   std::string file;                      // TOML; empty: none
-  std::vector<std::string> defaults;     // KEY=VALUE that the command has in place of the profile's
   std::vector<std::string> settings;     // KEY=VALUE
   std::set<std::string> other_sections;  // sections of the file that hold no parameters, such as a workload
+  std::vector<std::string> defaults{};   // KEY=VALUE that the command has in place of the profile's
 };
 
 constexpr const char* kDefaultProfile = "roce";

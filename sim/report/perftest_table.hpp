@@ -15,9 +15,9 @@ struct PerftestBanner {
   std::string device;
   uint32_t qps = 1;
   uint32_t tx_depth = 0;
+  uint32_t mtu_bytes = 0;
   uint32_t rx_depth = 0;           // 0: no line
   uint32_t outstanding_reads = 0;  // 0: no line
-  uint32_t mtu_bytes = 0;
 };
 
 /// One end of a QP, as perftest's "local address" line tells it.

@@ -6,14 +6,14 @@ namespace sim {
 
 namespace {
 
-using Messages = std::vector<models::Bandwidth::Message>;
+using Messages = std::vector<models::DoneMessage>;
 
 // Bytes completed up to each message.
-std::vector<uint64_t> running_bytes(const models::Bandwidth& workload) {
+std::vector<uint64_t> running_bytes(const Messages& messages) {
   std::vector<uint64_t> sums;
-  sums.reserve(workload.completions().size());
+  sums.reserve(messages.size());
   uint64_t sum = 0;
-  for (const auto& m : workload.completions()) sums.push_back(sum += workload.size_of(m.qp));
+  for (const auto& m : messages) sums.push_back(sum += m.bytes);
   return sums;
 }
 
@@ -51,19 +51,31 @@ void find_peak(const std::vector<hw::Picoseconds>& posts, const Messages& messag
   }
 }
 
+// By QP, in the middle of the time.
+void find_shares(const Messages& messages, Rates& r) {
+  const hw::Picoseconds from = r.first_post + r.time() / 10, to = r.last_completion - r.time() / 10;
+  std::vector<uint64_t> shares;
+  for (const auto& m : messages) {
+    if (m.qp >= shares.size()) shares.resize(m.qp + 1);
+    if (m.completion > from && m.completion <= to) shares[m.qp] += m.bytes;
+  }
+  r.least_qp_bytes = *std::min_element(shares.begin(), shares.end());
+  r.most_qp_bytes = *std::max_element(shares.begin(), shares.end());
+}
+
 }  // namespace
 
-Rates rates_of(const models::Bandwidth& workload) {
+Rates rates_of(const std::vector<hw::Picoseconds>& posts, const Messages& messages) {
   Rates r;
-  const Messages& messages = workload.completions();
   if (messages.empty()) return r;
-  const std::vector<uint64_t> bytes = running_bytes(workload);
+  const std::vector<uint64_t> bytes = running_bytes(messages);
   r.messages = messages.size();
   r.bytes = bytes.back();
-  r.first_post = workload.posts().front();
+  r.first_post = posts.front();
   r.last_completion = messages.back().completion;
   find_steady(messages, bytes, r);
-  find_peak(workload.posts(), messages, bytes, r);
+  find_peak(posts, messages, bytes, r);
+  find_shares(messages, r);
   return r;
 }
 

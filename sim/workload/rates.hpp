@@ -1,6 +1,8 @@
 // From the posts and completions of a bandwidth test to rates.
 #pragma once
-#include "models/bandwidth.hpp"
+#include <vector>
+
+#include "models/transfer.hpp"
 
 namespace sim {
 
@@ -12,11 +14,14 @@ struct Rates {
   hw::Picoseconds steady_time = 0;
   uint64_t peak_messages = 0, peak_bytes = 0;  // the fastest messages in a row
   hw::Picoseconds peak_time = 0;
+  // Bytes completed in the middle 80 % of the time by the QP with the fewest, and by the one with the most.
+  uint64_t least_qp_bytes = 0, most_qp_bytes = 0;
 
   hw::Picoseconds time() const { return last_completion - first_post; }
 };
 
-Rates rates_of(const models::Bandwidth& workload);
+// Posts in order; messages in the order of their completions.
+Rates rates_of(const std::vector<hw::Picoseconds>& posts, const std::vector<models::DoneMessage>& messages);
 // `count` in `time`, a second; 0 when there was no time.
 double per_second(uint64_t count, hw::Picoseconds time);
 

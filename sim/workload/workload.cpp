@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "models/bandwidth.hpp"
+#include "models/mix.hpp"
 #include "models/ping_pong.hpp"
 #include "sim/config/error.hpp"
 
@@ -43,7 +44,7 @@ std::string dotted(uint32_t ip) {
 }
 
 bool takes_receives(const WorkloadConfig& spec) {
-  return spec.operation == "send" || spec.immediate;
+  return spec.operation == "send" || spec.operation == "mix" || spec.immediate;
 }
 
 models::Sides connected(const Config& config, Testbed& bed) {
@@ -65,10 +66,42 @@ hw::Cycles set_up_cycles(const Config& config, const models::Sides& sides, size_
   return orders + clock.edge_at_or_after(orders * doorbell + 2 * config.pcie.write_latency);
 }
 
-// A bandwidth test: one or two directions on the same QPs, each with the receivers that it needs.
-class BandwidthTest : public Activity {
+// The initiator of one direction, from node `from`. Addresses of the two directions do not meet.
+template <class Params>
+Params direction_params(const Config& config, size_t from, hw::Cycles start) {
+  Params p;
+  p.tx_depth = config.workload.tx_depth;
+  p.iterations = config.workload.iterations;
+  p.start = start;
+  p.seed = config.sim.seed + from;
+  p.own_address += uint64_t(from) << 40;
+  p.peer_address += uint64_t(from) << 48;
+  p.cpu = cpu_params(config.host);
+  return p;
+}
+void make(std::unique_ptr<models::Bandwidth>& made, const Config& config, size_t from, hw::Cycles start,
+          const models::Side& own, const models::Side& peer) {
+  const WorkloadConfig& spec = config.workload;
+  auto p = direction_params<models::BandwidthParams>(config, from, start);
+  p.transfer = transfer_of(spec);
+  p.immediate = spec.immediate;
+  p.sizes = {spec.first_size_bytes == 0 ? spec.size_bytes : spec.first_size_bytes, spec.size_bytes};
+  p.think = spec.think_ps;
+  made = std::make_unique<models::Bandwidth>(p, own, peer);
+}
+void make(std::unique_ptr<models::Mix>& made, const Config& config, size_t from, hw::Cycles start,
+          const models::Side& own, const models::Side& peer) {
+  auto p = direction_params<models::MixParams>(config, from, start);
+  p.largest = config.workload.size_bytes;
+  p.reads = config.nic.max_reads != 0;
+  made = std::make_unique<models::Mix>(p, own, peer);
+}
+
+// One or two directions on the same QPs, each with the receiver that it needs.
+template <class Initiator>
+class ThroughputTest : public Activity {
  public:
-  BandwidthTest(const Config& config, Testbed& bed) : sides_(connected(config, bed)) {
+  ThroughputTest(const Config& config, Testbed& bed) : sides_(connected(config, bed)) {
     const WorkloadConfig& spec = config.workload;
     const size_t receives = takes_receives(spec) ? size_t(spec.qps) * spec.rx_depth : 0;
     const hw::Cycles start = set_up_cycles(config, sides_, receives);
@@ -97,11 +130,11 @@ class BandwidthTest : public Activity {
     r.errors = errors();
     r.memory_equal = true;
     for (const auto& w : directions_) {
-      r.directions.push_back(rates_of(*w));
+      r.directions.push_back(rates_of(w->posts(), w->completions()));
       r.messages += w->completions().size();
       if (w->errors() != 0 && r.first_error.empty()) r.first_error = models::name_of(w->first_error());
       r.memory_equal = w->verify() && r.memory_equal;
-      for (const auto& m : w->completions()) r.samples.push_back(m.completion - m.post);
+      for (const models::DoneMessage& m : w->completions()) r.samples.push_back(m.completion - m.post);
     }
     if (r.errors != 0 && r.first_error.empty()) r.first_error = "a receive that is not what was sent";
     std::sort(r.samples.begin(), r.samples.end());
@@ -110,22 +143,11 @@ class BandwidthTest : public Activity {
  private:
   void add(const Config& config, Testbed& bed, size_t from, hw::Cycles start) {
     const WorkloadConfig& spec = config.workload;
-    models::BandwidthParams p;
-    p.transfer = transfer_of(spec);
-    p.immediate = spec.immediate;
-    p.tx_depth = spec.tx_depth;
-    p.sizes = {spec.first_size_bytes == 0 ? spec.size_bytes : spec.first_size_bytes, spec.size_bytes};
-    p.iterations = spec.iterations;
-    p.think = spec.think_ps;
-    p.start = start;
-    p.seed = config.sim.seed + from;
-    p.own_address += from << 36;
-    p.peer_address += from << 44;
-    p.cpu = cpu_params(config.host);
     const models::Side& own = from == 0 ? sides_.a : sides_.b;
     const models::Side& peer = from == 0 ? sides_.b : sides_.a;
-    directions_.push_back(std::make_unique<models::Bandwidth>(p, own, peer));
-    models::Bandwidth& workload = *directions_.back();
+    directions_.emplace_back();
+    make(directions_.back(), config, from, start, own, peer);
+    Initiator& workload = *directions_.back();
     workload.waker = bed.node(from).attach("host." + spec.operation + "_bw", workload);
     if (!workload.needs_receiver()) return;
     receivers_.push_back(std::make_unique<models::Receiver>(
@@ -134,7 +156,7 @@ class BandwidthTest : public Activity {
   }
 
   models::Sides sides_;
-  std::vector<std::unique_ptr<models::Bandwidth>> directions_;
+  std::vector<std::unique_ptr<Initiator>> directions_;
   std::vector<std::unique_ptr<models::Receiver>> receivers_;
 };
 
@@ -215,6 +237,8 @@ void check_workload(const Config& config) {
             "workload.size: 0 bytes cannot be polled for; allowed is 1 byte and more in a latency test of WRITE");
   refuse_if(latency && w.bidirectional, "workload.bidirectional: a latency test goes both ways; allowed is false");
   refuse_if(latency && w.immediate, "workload.immediate: allowed is false in a latency test");
+  refuse_if(w.operation == "mix" && (latency || w.immediate),
+            "workload.operation: a mix has immediate data of its own and no latency test; allowed is bw alone");
   refuse_if(read && w.immediate, "workload.immediate: a READ carries none; allowed is false");
   refuse_if(read && config.nic.max_reads == 0, "nic.max_reads: 0 allows no READ; allowed is 1 and more");
 }
@@ -226,10 +250,13 @@ WorkloadResult run_workload(const Config& config, const WorkloadRun& run) {
   bed.join(0, 1, run.forward, run.backward);
   if (!run.pcap_folder.empty())
     bed.capture([&run](const std::string& node) { return run.pcap_folder + "/" + node + ".pcap"; });
-  if (!is_latency_test(config.workload))
-    run_test<BandwidthTest>(config, bed, run, r);
-  else if (config.workload.operation == "read")
-    run_test<BandwidthTest>(one_at_a_time(config), bed, run, r);
+  const WorkloadConfig& spec = config.workload;
+  if (spec.operation == "mix")
+    run_test<ThroughputTest<models::Mix>>(config, bed, run, r);
+  else if (!is_latency_test(spec))
+    run_test<ThroughputTest<models::Bandwidth>>(config, bed, run, r);
+  else if (spec.operation == "read")
+    run_test<ThroughputTest<models::Bandwidth>>(one_at_a_time(config), bed, run, r);
   else
     run_test<PingPongTest>(config, bed, run, r);
   for (size_t i = 0; i < bed.size(); i++) {

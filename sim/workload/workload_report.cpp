@@ -38,6 +38,8 @@ Json to_json(const Rates& r) {
   j["steady_messages"] = r.steady_messages;
   j["steady_gbps"] = steady_gbps(r);
   j["steady_messages_per_s"] = steady_messages_per_s(r);
+  j["qp_bytes_least"] = r.least_qp_bytes;
+  j["qp_bytes_most"] = r.most_qp_bytes;
   return j;
 }
 

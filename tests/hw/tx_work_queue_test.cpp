@@ -113,7 +113,7 @@ TEST(WorkQueue, TurnsAreFairByPacket) {
   EXPECT_EQ(one_round.size(), 64u);
 }
 
-// Written in 0, taken in 1, in the ring in 2, fetched in 3, has its turn in 4 and 5, read in 6.
+// Written in 0, taken in 1, served in 2; its turn from 3 to 5, read in 6.
 TEST(WorkQueue, LatencyOfAnIdleQueue) {
   WorkQueueBench b;
   b.open_and_wait(3, 3);
@@ -262,7 +262,7 @@ TEST(WorkQueue, DeadQpDrains) {
     WorkQueueBench b;
     b.queue.params.window_packets = 4;
     b.queue.params.entries = 4;
-    b.queue.params.read_psns = 2;
+    b.queue.params.read_psns = 1;
     b.open_and_wait(1, 1, 2);
     b.open_and_wait(2, 1);
     b.gives_back = false;
@@ -329,6 +329,7 @@ TEST(WorkQueue, NewLifeForgetsTheOldOne) {
             want.resize(1);
           }
           ASSERT_EQ(got, want);
+          EXPECT_EQ(b.queue.in_flight(), std::min(5u, window) + others * std::min(9u, window));
         }
 }
 
@@ -340,6 +341,7 @@ TEST(WorkQueue, LateCreditIsNoMoreThanWhatIsInFlight) {
   b.open_and_wait(1, 1);
   b.give_credit(1, 100);
   b.answer_read(1);
+  b.post(work_request(1, kOpRead, 1));
   b.post(work_request(1, kOpWrite, 10 * 256));
   b.run(100);
   EXPECT_EQ(b.packets.size(), 2u);
@@ -355,6 +357,7 @@ TEST(WorkQueue, InputsNeverWaitForRoom) {
   for (int i = 0; i < 20; i++) b.post(work_request(1, kOpWrite, 256, i));
   b.run(100);
   ASSERT_TRUE(b.out.full());
+  EXPECT_EQ(b.queue.quiet(), hw::kForever);
   for (int i = 20; i < 120; i++) b.post(work_request(1, kOpWrite, 256, i));
   std::map<std::string, unsigned> taken;
   for (Cycles c = 0; c < 400; c++) {

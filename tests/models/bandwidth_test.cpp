@@ -200,7 +200,12 @@ TEST(Bandwidth, AReceiveOfAnotherLengthIsAnError) {
   const Sides sides = p.sides(1, 16);
   Bandwidth run(w, sides.a, sides.b);
   models::ReceiverParams r = run.receiver_params(16, {});
-  r.buffers[0].size = 1001;
+  const auto right = r.expected;
+  r.expected = [&right](size_t qp, uint64_t n) {
+    models::Arrival a = right(qp, n);
+    a.bytes++;
+    return a;
+  };
   Receiver receiver(r, sides.b);
   p.add(run);
   p.add(receiver);
