@@ -25,6 +25,9 @@
 #ifndef HW_STORE_BYTES
 #define HW_STORE_BYTES 65536
 #endif
+#ifndef HW_REPLY_BYTES
+#define HW_REPLY_BYTES 16384
+#endif
 
 namespace hw {
 
@@ -35,6 +38,7 @@ constexpr int kSendWqes = HW_SEND_WQES;        // work requests per QP that the 
 constexpr int kReceiveWqes = HW_RECEIVE_WQES;  // receive work requests per QP
 constexpr int kMaxReads = HW_MAX_READS;        // READ requests per QP under way, in each direction
 constexpr int kStoreBytes = HW_STORE_BYTES;    // of the receive packet store, in whole beats
+constexpr int kReplyBytes = HW_REPLY_BYTES;    // of the store of ARP and ICMP replies: at least a jumbo frame
 
 typedef Bits<24> Qpn;
 typedef Bits<clog2(kMaxQps)> QpRow;

@@ -3,10 +3,12 @@
 //   receive   mac_rx > ethernet > l3_length > icrc_check > packet_store > header_split > ip > udp > bth > ext_headers
 //             > qp_state > memory_region > receive_queue > msn > outstanding_reads > payload > dma_write
 //   transmit  send_queue > work_queue > flow_control > retransmit > arbiter > connection > payload > ext_headers
-//             > bth > udp > ip > ethernet > frame > icrc_insert > mac_tx
+//             > bth > udp > ip > ethernet > frame > icrc_insert > frame_merge > mac_tx
 //   between   responses and acknowledgements to send: msn > response_queue > arbiter
 //             acknowledgements that came: rx.payload > ack_merge > flow_control
 //             READs of ours: flow_control > outstanding_reads > work_queue
+//             frames that are not RoCE v2: rx.ethernet > echo > host_rx; ARP and ICMP replies: echo > reply_store >
+//             frame_merge
 //
 // `wire(v)` walks over all of it: the simulation builds its shells from it, tests check the graph, tools draw it.
 //   v.stream(s, name, capacity, kind)          a stream inside the NIC
@@ -17,6 +19,7 @@
 #pragma once
 #include "bus/ports.hpp"
 #include "rx/bth.hpp"
+#include "rx/echo.hpp"
 #include "rx/ethernet.hpp"
 #include "rx/ext_headers.hpp"
 #include "rx/header_split.hpp"
@@ -41,6 +44,7 @@
 #include "tx/ext_headers.hpp"
 #include "tx/flow_control.hpp"
 #include "tx/frame.hpp"
+#include "tx/frame_merge.hpp"
 #include "tx/icrc_insert.hpp"
 #include "tx/ip.hpp"
 #include "tx/payload.hpp"
@@ -54,7 +58,7 @@ namespace hw {
 template <unsigned W>
 struct NicPorts {
   hls::stream<Beat<W>> mac_rx, mac_tx;  // frames without FCS
-  hls::stream<Beat<W>> host_rx;         // frames that are not RoCE v2
+  hls::stream<Beat<W>> host_rx;         // frames that are not RoCE v2 and not answered by the NIC
   hls::stream<Wqe> send_queue;
   hls::stream<ReceiveWqe> receive_queue;
   hls::stream<Completion> completions;
@@ -62,6 +66,7 @@ struct NicPorts {
   hls::stream<DmaCommand> dma_read, dma_write;
   hls::stream<Beat<W>> dma_read_data, dma_write_data;
 
+  hls::stream<AddressControl> address_control;
   hls::stream<QpStateControl> qp_state_control;
   hls::stream<MsnControl> msn_control;
   hls::stream<RegionControl> region_control;
@@ -92,6 +97,8 @@ struct Nic {
   tables::Msn msn;
   tables::OutstandingReads outstanding_reads;
   rx::Payload<W> rx_payload;
+  rx::Echo<W> rx_echo;
+  rx::PacketStore<W, kReplyBytes, rx::kDrops> rx_reply_store;
 
   tx::WorkQueue work_queue;
   tx::FlowControl flow_control;
@@ -109,6 +116,7 @@ struct Nic {
   tx::Ethernet tx_ethernet;
   tx::Frame<W> tx_frame;
   tx::IcrcInsert<W> tx_icrc_insert;
+  tx::FrameMerge<W> tx_frame_merge;
 
   template <class V>
   void wire(V& v) {
@@ -119,7 +127,7 @@ struct Nic {
   }
 
  private:
-  hls::stream<Beat<W>> l3_in_, icrc_in_, store_in_, split_in_, payload_in_;
+  hls::stream<Beat<W>> l3_in_, icrc_in_, store_in_, split_in_, payload_in_, echo_in_, reply_store_in_;
   hls::stream<RxHeader> ip_in_, udp_in_, bth_in_;
   hls::stream<RxPacket> ext_in_;
   hls::stream<RxTransport> qp_in_;
@@ -141,7 +149,7 @@ struct Nic {
   hls::stream<TxRouted> fetch_in_, tx_ext_in_;
   hls::stream<TxHeader> tx_bth_in_, tx_udp_in_, tx_ip_in_, tx_ethernet_in_;
   hls::stream<TxFrame> frame_in_;
-  hls::stream<Beat<W>> icrc_insert_in_;
+  hls::stream<Beat<W>> icrc_insert_in_, roce_frame_, reply_;
 
   template <class V>
   void wire_ports(V& v) {
@@ -156,6 +164,7 @@ struct Nic {
     v.port(port.dma_read_data, "dma_read_data", 64, Kind::lutram);
     v.port(port.dma_write, "dma_write", 16, Kind::lutram);
     v.port(port.dma_write_data, "dma_write_data", 64, Kind::lutram);
+    v.port(port.address_control, "address_control", 4, Kind::lutram);
     v.port(port.qp_state_control, "qp_state_control", 4, Kind::lutram);
     v.port(port.msn_control, "msn_control", 4, Kind::lutram);
     v.port(port.region_control, "region_control", 4, Kind::lutram);
@@ -177,6 +186,7 @@ struct Nic {
     v.stream(read_issued_, "tx.read_issued", 8, Kind::lutram);
     v.stream(read_answered_, "tx.read_answered", 8, Kind::lutram);
     v.stream(read_served_, "tx.read_served", 8, Kind::lutram);
+    v.stream(reply_, "tx.reply", 8, Kind::lutram);
   }
 
   template <class V>
@@ -197,8 +207,10 @@ struct Nic {
     v.stream(msn_in_, "rx.msn_in", 8, Kind::lutram);
     v.stream(verdict_, "rx.verdict", 8, Kind::lutram);
     v.stream(placement_, "rx.placement", 8, Kind::lutram);
+    v.stream(echo_in_, "rx.echo_in", 8, Kind::lutram);
+    v.stream(reply_store_in_, "rx.reply_store_in", 8, Kind::lutram);
 
-    v.stage(rx_ethernet, "rx.ethernet", in(port.mac_rx), out(l3_in_), out(port.host_rx));
+    v.stage(rx_ethernet, "rx.ethernet", in(port.mac_rx), out(l3_in_), out(echo_in_));
     v.stage(rx_l3_length, "rx.l3_length", in(l3_in_), out(icrc_in_));
     v.stage(rx_icrc_check, "rx.icrc_check", in(icrc_in_), out(store_in_));
     v.stage(rx_packet_store, "rx.packet_store", in(store_in_), out(split_in_));
@@ -217,6 +229,11 @@ struct Nic {
             in(port.outstanding_reads_control), out(placement_), out(read_answered_));
     v.stage(rx_payload, "rx.payload", in(payload_in_), in(placement_), out(port.dma_write), out(port.dma_write_data),
             out(port.receive_completions), out(ack_));
+    v.stage(rx_echo, "rx.echo", in(echo_in_), in(port.address_control), out(port.host_rx), out(reply_store_in_));
+    v.independent(port.address_control, port.host_rx);
+    v.independent(port.address_control, reply_store_in_);
+    v.stage(rx_reply_store, "rx.reply_store", in(reply_store_in_), out(reply_));
+    v.independent(reply_store_in_, reply_);
   }
 
   template <class V>
@@ -236,6 +253,7 @@ struct Nic {
     v.stream(tx_ethernet_in_, "tx.ethernet_in", 8, Kind::lutram);
     v.stream(frame_in_, "tx.frame_in", 8, Kind::lutram);
     v.stream(icrc_insert_in_, "tx.icrc_insert_in", 8, Kind::lutram);
+    v.stream(roce_frame_, "tx.roce_frame", 16, Kind::lutram);
 
     v.stage(work_queue, "tx.work_queue", in(port.send_queue), in(port.work_queue_control), in(credit_),
             in(read_answered_), out(new_packet_));
@@ -265,7 +283,8 @@ struct Nic {
     v.stage(tx_ip, "tx.ip", in(tx_ip_in_), out(tx_ethernet_in_));
     v.stage(tx_ethernet, "tx.ethernet", in(tx_ethernet_in_), out(frame_in_));
     v.stage(tx_frame, "tx.frame", in(frame_in_), in(port.dma_read_data), out(icrc_insert_in_));
-    v.stage(tx_icrc_insert, "tx.icrc_insert", in(icrc_insert_in_), out(port.mac_tx));
+    v.stage(tx_icrc_insert, "tx.icrc_insert", in(icrc_insert_in_), out(roce_frame_));
+    v.stage(tx_frame_merge, "tx.frame_merge", in(roce_frame_), in(reply_), out(port.mac_tx));
   }
 };
 

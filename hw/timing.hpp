@@ -23,6 +23,8 @@ constexpr StageDepth kStageDepths[] = {
     {"rx.header_split", 0, 1, 3},
     {"rx.ip", 0, 0, 3},
     {"rx.udp", 0, 0, 3},
+    {"rx.echo", 0, 0, 3},
+    {"rx.echo", 0, 1, 3},
     {"tables.qp_state", 0, 0, 3},
     {"tables.memory_region", 0, 0, 3},
     {"tables.msn", 0, 0, 3},
@@ -38,6 +40,7 @@ constexpr StageDepth kStageDepths[] = {
     {"tx.icrc_insert", 256, 0, 5},
     {"tx.icrc_insert", 512, 0, 6},
     {"tx.icrc_insert", 1024, 0, 7},
+    {"tx.frame_merge", 0, 0, 1},  // a multiplexer behind the memories of its inputs, which needs no register there
 };
 
 inline unsigned stage_depth(const char* stage, unsigned width, unsigned output) {

@@ -335,6 +335,13 @@ struct TxFrame {
 
 // -------------------------------------------------------------------------------------------------- control plane
 
+// The addresses of this NIC, which it answers for.
+struct AddressControl {
+  Bits<48> mac;
+  Bits<32> ip;
+  HW_TOKEN(mac, ip)
+};
+
 // One requester more of each table's owner (rule 3): writes the row of a QP or of a memory region.
 struct QpStateControl {
   Qpn qpn;

@@ -1,6 +1,6 @@
 // The last beats that came, for a stage that must see N more of them before it knows what to do with one.
 #pragma once
-#include "beat.hpp"
+#include "head.hpp"
 
 namespace hw {
 
@@ -58,6 +58,38 @@ struct BeatLine<W, 0> {
   bool has_last() const { return false; }
   const Bits<W>& data(const Bits<W>& next) const { return next; }
   void move(bool, bool, const Beat<W>&) {}
+};
+
+// Frames on their way through a line in which each waits until its first BYTES bytes are in sight, or its end: on a bus
+// narrower than that. `next` and `has_next`: the beat on the bus. In a step: look, then move().
+template <unsigned W, int BYTES>
+struct HeadLine {
+  enum { kLine = beats_of<W>(BYTES) - 1, kBits = (kLine + 1) * int(W) };
+
+  // The oldest beat is the first one of its frame.
+  bool first() const { return !bool(inside_); }
+  // It may leave.
+  bool ready(bool has_next) const {
+    return line_.has_oldest(has_next) && (bool(inside_) || line_.has_last() || (line_.full() && has_next));
+  }
+  // The next one may come in.
+  bool room(bool leaves) const { return leaves || !line_.full(); }
+  // When a first beat may leave: whether all of the head is there.
+  bool whole(const Beat<W>& next) const {
+    return !line_.has_last() && !next.bytes.ult(typename Beat<W>::Count(BYTES - kLine * int(W) / 8));
+  }
+  const Beat<W>& oldest(const Beat<W>& next) const { return line_.oldest(next); }
+  // The oldest beat and what follows it.
+  decltype(auto) data(const Beat<W>& next) const { return line_.data(next.data); }
+
+  void move(bool leaves, bool enters, const Beat<W>& next) {
+    if (leaves) inside_ = ~line_.oldest(next).last;
+    line_.move(leaves, enters, next);
+  }
+
+ private:
+  BeatLine<W, kLine> line_;  // the beats before the one on the bus
+  Bits<1> inside_;           // the oldest beat is not the first one of its frame
 };
 
 }  // namespace hw

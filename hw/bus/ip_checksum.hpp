@@ -5,6 +5,12 @@
 namespace hw {
 namespace wire {
 
+// The one's complement sum of two words: a carry comes in again at the low end (RFC 1071).
+inline Bits<16> ones_sum(const Bits<16>& a, const Bits<16>& b) {
+  const Bits<17> sum = a.to<17>() + b.to<17>();
+  return sum.get<0, 16>() + sum.get<16, 1>().to<16>();
+}
+
 namespace detail {
 template <int FIRST, int COUNT>
 struct IpWords {

@@ -32,6 +32,8 @@ enum : int {
   kAethBytes = 4,
   kImmDtBytes = 4,
   kIcrcBytes = 4,
+  kIcmpBytes = 8,  // of an echo: identifier and sequence number included
+  kArpBytes = 28,
   kIpOffset = kEthernetBytes,
   kUdpOffset = kIpOffset + kIpBytes,
   kBthOffset = kUdpOffset + kUdpBytes,
@@ -47,7 +49,19 @@ typedef Field<0, 48> Destination;
 typedef Field<6, 48> Source;
 typedef Field<12, 16> Type;
 constexpr uint64_t kIpv4 = 0x0800;
+constexpr uint64_t kArp = 0x0806;
+constexpr uint64_t kBroadcast = 0xffffffffffff;
 }  // namespace eth
+
+namespace arp {                              // RFC 826, for Ethernet and IPv4
+typedef Field<kEthernetBytes + 0, 64> Form;  // spaces and lengths of the addresses, and the operation
+typedef Field<kEthernetBytes + 8, 48> SenderMac;
+typedef Field<kEthernetBytes + 14, 32> SenderIp;
+typedef Field<kEthernetBytes + 18, 48> TargetMac;
+typedef Field<kEthernetBytes + 24, 32> TargetIp;
+constexpr uint64_t kRequest = 0x0001080006040001;
+constexpr uint64_t kReply = 0x0001080006040002;
+}  // namespace arp
 
 namespace ip {  // RFC 791
 typedef Field<kIpOffset + 0, 8> VersionIhl;
@@ -61,8 +75,16 @@ typedef Field<kIpOffset + 10, 16> Checksum;  // masked in the ICRC
 typedef Field<kIpOffset + 12, 32> Source;
 typedef Field<kIpOffset + 16, 32> Destination;
 constexpr uint64_t kVersion4Ihl5 = 0x45;
+constexpr uint64_t kIcmp = 1;
 constexpr uint64_t kUdp = 17;
 }  // namespace ip
+
+namespace icmp {  // RFC 792
+typedef Field<kIpOffset + kIpBytes + 0, 16> TypeCode;
+typedef Field<kIpOffset + kIpBytes + 2, 16> Checksum;  // of all of the message
+constexpr uint64_t kEchoRequest = 0x0800;
+constexpr uint64_t kEchoReply = 0x0000;
+}  // namespace icmp
 
 namespace udp {  // RFC 768
 typedef Field<kUdpOffset + 0, 16> SourcePort;
@@ -131,6 +153,14 @@ enum Opcode : uint8_t {
 
 // Not of a service: congestion notification packet (IBTA A17.9.3).
 constexpr uint64_t kCongestionNotification = 0x81;
+
+// An IPv4 header without options, of a packet that is no fragment: what it carries begins right behind it. A fragment
+// has MF set, or an offset.
+template <int N>
+inline bool is_plain_ip(const Bits<N>& frame) {
+  return load<ip::VersionIhl>(frame) == Bits<8>(ip::kVersion4Ihl5) &&
+         !bool(load<ip::FlagsFragment>(frame).template get<0, 14>());
+}
 
 inline bool is(const Bits<8>& opcode, Opcode o) {
   return opcode == Bits<8>(o);

@@ -47,11 +47,7 @@ struct Ip {
     }
   }
 
-  bool valid(const RxHeader& h) const {
-    const Bits<14> more_and_offset = wire::load<wire::ip::FlagsFragment>(h.bytes).get<0, 14>();
-    return wire::load<wire::ip::VersionIhl>(h.bytes) == Bits<8>(wire::ip::kVersion4Ihl5) && !bool(more_and_offset) &&
-           sum_.right();
-  }
+  bool valid(const RxHeader& h) const { return wire::is_plain_ip(h.bytes) && sum_.right(); }
   bool ours(const RxHeader& h) const {
     return params.address == 0 || wire::load<wire::ip::Destination>(h.bytes) == Bits<32>(params.address);
   }

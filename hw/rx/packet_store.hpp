@@ -2,8 +2,9 @@
 // packet is seen by a table (docs/protocol.md row 38). Costs one frame time.
 //
 // The beats lie in a ring. The write pointer commits at a good last beat and goes back to the last commit at a bad one;
-// the reader follows up to the commit. A row is free again as soon as it is requested (rule 4: the Ram holds what it
-// has fetched). A packet larger than the whole ring would wait for ever, so it is dropped.
+// the reader follows up to the commit. A row is free again in the cycle after it is requested (rule 4: the Ram holds
+// what it has fetched). A packet larger than the whole ring would wait for ever, so it is dropped; and so is any packet
+// that finds no room where the store must not hold up who fills it (kDrops).
 #pragma once
 #include "../bus/counter.hpp"
 #include "../bus/ram.hpp"
@@ -12,9 +13,11 @@
 namespace hw {
 namespace rx {
 
-template <unsigned W>
+enum WhenFull : bool { kWaits, kDrops };
+
+template <unsigned W, int BYTES = kStoreBytes, WhenFull WHEN_FULL = kWaits>
 struct PacketStore {
-  enum : int { kBeats = kStoreBytes / int(W / 8) };
+  enum : int { kBeats = BYTES / int(W / 8) };
   struct Params {
     uint32_t beats = kBeats;  // 1 .. kBeats
   } params;
@@ -24,8 +27,9 @@ struct PacketStore {
 
   void step(hls::stream<Beat<W>>& in, hls::stream<Beat<W>>& out) {
     measure();
+    const bool full = write_ - read_ == Pointer(params.beats), none_whole = read_ == committed_;
     forward(out);  // before accept: a commit shows in the next cycle
-    accept(in);
+    accept(in, full, full && (WHEN_FULL == kDrops || none_whole));
   }
 
 #if !defined(HW_LOWER) && !defined(__SYNTHESIS__)
@@ -61,14 +65,13 @@ struct PacketStore {
     fetched_ = Bits<1>(1);
   }
 
-  void accept(hls::stream<Beat<W>>& in) {
-    const bool full = write_ - read_ == Pointer(params.beats);
-    const bool too_large = full && read_ == committed_;
-    if (in.empty() || (full && !too_large)) return;
+  // `no_room`: and there is no use in waiting.
+  void accept(hls::stream<Beat<W>>& in, bool full, bool no_room) {
+    if (in.empty() || (full && !no_room)) return;
 
     const Beat<W>& x = in.read();
     const bool last = bool(x.last);
-    const bool lost = bool(discard_) || too_large || (last && bool(x.bad));
+    const bool lost = bool(discard_) || no_room || (last && bool(x.bad));
     if (lost) {
       write_ = committed_;
     } else {

@@ -2,6 +2,7 @@
 #include "tops.hpp"
 
 #include "../rx/bth.hpp"
+#include "../rx/echo.hpp"
 #include "../rx/ethernet.hpp"
 #include "../rx/ext_headers.hpp"
 #include "../rx/header_split.hpp"
@@ -26,6 +27,7 @@
 #include "../tx/ext_headers.hpp"
 #include "../tx/flow_control.hpp"
 #include "../tx/frame.hpp"
+#include "../tx/frame_merge.hpp"
 #include "../tx/icrc_insert.hpp"
 #include "../tx/ip.hpp"
 #include "../tx/payload.hpp"

@@ -98,6 +98,11 @@ class TableSetter {
   std::map<uint32_t, std::pair<uint64_t, uint64_t>> spans_;
 };
 
+// The NIC answers ARP requests and pings for the endpoint.
+void take_address(Node& node, const traces::ReplayFlow& flow) {
+  node.set_address(to_u64(flow.packets.front().roce.destination_mac), to_u32(flow.ours));
+}
+
 // Gives the NIC every frame of the capture that the endpoint did not send itself, at its captured time.
 class Feeder : public Activity {
  public:
@@ -181,6 +186,7 @@ ReplayResult replay(const Config& config, const ReplayRun& run) {
   Node& node = bed.node(0);
   TableSetter tables(run.file, node.device());
   for (const traces::ReplayFlow& flow : result.capture.flows) tables.add(flow);
+  if (!result.capture.flows.empty()) take_address(node, result.capture.flows.front());
   std::map<FlowKey, std::vector<AckFields>> acks;
   node.observe_sent([&acks](const models::Frame& frame) { collect(frame, acks); });
   if (!run.pcap_folder.empty())

@@ -81,9 +81,11 @@ class NodeOf : public Node {
     configure(config.nic, kFirstQpn + number);
     nic_.wire(elaboration_);
     wire_host();
+    set_address(mac_, ip_);
   }
 
   models::FrameReceiver& from_line() override { return mac_rx_; }
+  void set_address(uint64_t mac, uint32_t ip) override { host_network_.tell(mac, ip); }
   void observe_sent(FrameObserver observer) override { mac_tx_.observe(std::move(observer)); }
   void observe_received(FrameObserver observer) override { mac_rx_.observe(std::move(observer)); }
   const Elaboration& elaboration() const override { return elaboration_; }
@@ -101,17 +103,31 @@ class NodeOf : public Node {
   }
 
  private:
-  // Frames that are not RoCE v2 leave the NIC here; the host's network stack is not modelled.
-  struct HostNetwork {
-    void step(hls::stream<hw::Beat<W>>& in) {
+  // Frames that are neither RoCE v2 nor answered by the NIC leave it here; of the host's network stack nothing is
+  // modelled but that it gives the NIC its address before the simulation begins.
+  class HostNetwork {
+   public:
+    void step(hls::stream<hw::Beat<W>>& in, hls::stream<hw::AddressControl>& control) {
       if (!in.empty()) in.read();
+      if (told_ || control.full()) return;
+      control.write(address_);
+      told_ = true;
     }
+    void tell(uint64_t mac, uint32_t ip) {
+      address_.mac = hw::Bits<48>(mac);
+      address_.ip = hw::Bits<32>(ip);
+    }
+
+   private:
+    hw::AddressControl address_;
+    bool told_ = false;
   };
 
   // The timer scans every row that a QP of this node can have.
   void configure(const NicConfig& c, uint32_t first_qpn) {
     nic_.rx_icrc_check.params.check = c.icrc_check;
     nic_.rx_bth.params.partition_key = c.partition_key;
+    nic_.rx_echo.params.ttl = c.ttl_hops;
     nic_.msn.params.ack_every_packet = c.ack_every_packet;
     nic_.work_queue.params.ack_interval = c.ack_interval_packets;
     nic_.work_queue.params.window_packets = c.window_packets;
@@ -130,7 +146,8 @@ class NodeOf : public Node {
     auto& e = elaboration_;
     e.stage(mac_tx_, "mac.tx", hw::in(p.mac_tx));
     mac_rx_.waker = {&domain_.domain().scheduler(), e.stage(mac_rx_, "mac.rx", hw::out(p.mac_rx)), true};
-    e.stage(host_network_, "host.network", hw::in(p.host_rx));
+    e.stage(host_network_, "host.network", hw::in(p.host_rx), hw::out(p.address_control));
+    e.independent(p.host_rx, p.address_control);
     e.stage(pcie_read_, "host.pcie_read", hw::in(p.dma_read), hw::out(p.dma_read_data));
     e.stage(pcie_write_, "host.pcie_write", hw::in(p.dma_write), hw::in(p.dma_write_data));
     host_port_.waker = {

@@ -32,6 +32,9 @@ class Node {
   virtual models::FrameReceiver& from_line() = 0;
   void connect(models::FrameReceiver& line) { uplink_.line = &line; }
 
+  // The addresses for which the NIC answers ARP requests and pings, host()'s unless set. Before the first run.
+  virtual void set_address(uint64_t mac, uint32_t ip) = 0;
+
   virtual void observe_sent(FrameObserver observer) = 0;
   virtual void observe_received(FrameObserver observer) = 0;
   // A workload or another model that acts on this node's clock; returns how to wake it.

@@ -61,7 +61,7 @@ TEST(PipelineGraph, ReceiveRunsDownAndTransmitRunsUp) {
         "  \"rx.udp\" -> \"rx.bth\" [label=\"RxHeader 8\", tooltip=\"rx.bth_in\"]\n",
         "  \"tx.udp\" -> \"tx.bth\" [label=\"TxHeader 8\", tooltip=\"tx.udp_in\", dir=back]\n",
         "  \"tx.work_queue\" -> \"send_queue\" [label=\"Wqe 16\", tooltip=\"send_queue\", dir=back]\n",
-        "  \"mac_tx\" -> \"tx.icrc_insert\" [label=\"Beat 16\", tooltip=\"mac_tx\", dir=back]\n"})
+        "  \"mac_tx\" -> \"tx.frame_merge\" [label=\"Beat 16\", tooltip=\"mac_tx\", dir=back]\n"})
     EXPECT_EQ(occurrences(dot, edge), 1u) << edge;
 }
 

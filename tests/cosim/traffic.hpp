@@ -106,6 +106,14 @@ inline void tame(hw::ReceiveQueueControl& t) {
   t.qpn = t.qpn & hw::Qpn(3);
 }
 
+// Most frames are to these.
+constexpr uint64_t kMac = 0x021122334455, kIp = 0x0a000002;
+inline void tame(hw::AddressControl& t) {
+  if (t.mac.u64() % 4 == 0) return;
+  t.mac = hw::Bits<48>(kMac);
+  t.ip = hw::Bits<32>(kIp);
+}
+
 template <class T>
 class Traffic {
  public:
@@ -141,7 +149,8 @@ class Traffic {
   T last_;
 };
 
-// Beats come as packets that keep rule 6: most are RoCE frames with right lengths, some are not.
+// Beats come as packets that keep rule 6: most are RoCE frames with right lengths, some ARP requests and pings, some
+// are none of these.
 template <unsigned W>
 class Traffic<hw::Beat<W>> {
  public:
@@ -163,12 +172,49 @@ class Traffic<hw::Beat<W>> {
 
  private:
   void begin() {
+    for (auto& b : header_) b = uint8_t(random_());
+    at_ = 0;
+    const unsigned kind = random_() % 8;
+    if (kind == 0) {
+      begin_arp();
+    } else if (kind == 1) {
+      begin_ping();
+    } else {
+      begin_roce();
+    }
+    if (random_() % 16 == 0) header_[random_() % header_.size()] ^= uint8_t(1 << random_() % 8);
+    if (random_() % 16 == 0) left_ = 1 + random_() % left_;
+  }
+  void begin_arp() {
+    left_ = 42 + random_() % 40;
+    put(0, random_() % 2 ? kMac : 0xffffffffffff, 6);
+    put(12, 0x0806);
+    put(14, 0x0001080006040001, 8);
+    put(38, kIp, 4);
+  }
+  void begin_ping() {
+    const size_t total = 28 + random_() % (random_() % 4 == 0 ? 600 : 70);
+    left_ = 14 + total + (random_() % 4 == 0 ? random_() % 80 : 0);
+    put(0, kMac, 6);
+    put(12, 0x0800);
+    header_[14] = 0x45;
+    put(16, total);
+    put(20, 0);
+    header_[23] = 1;
+    put(24, 0);
+    header_[26] = 10;
+    put(30, kIp, 4);
+    put(34, 0x0800);
+    uint32_t sum = 0;
+    for (size_t i = 14; i < 34; i += 2) sum += uint32_t(header_[i]) << 8 | header_[i + 1];
+    while (sum >> 16) sum = (sum & 0xffff) + (sum >> 16);
+    put(24, ~sum & 0xffff);
+  }
+  void begin_roce() {
     const uint8_t opcode = uint8_t(opcode_of(hw::Bits<8>(random_())).u64());
     const size_t ext = hw::wire::extended_bytes(hw::Bits<8>(opcode)).u64();
     const size_t payload = opcode == 0x11 ? 0 : random_() % (random_() % 4 == 0 ? 600 : 70);
     const size_t pad = (4 - payload % 4) % 4, total = 44 + ext + payload + pad;
-    for (auto& b : header_) b = uint8_t(random_());
-    at_ = 0;
     left_ = 14 + total + (random_() % 4 == 0 ? random_() % 80 : 0);
     put(12, 0x0800);
     header_[14] = 0x45;
@@ -180,12 +226,9 @@ class Traffic<hw::Beat<W>> {
     header_[42] = opcode;
     header_[43] = uint8_t(pad << 4);
     put(44, 0xffff);
-    if (random_() % 16 == 0) header_[random_() % header_.size()] ^= uint8_t(1 << random_() % 8);
-    if (random_() % 16 == 0) left_ = 1 + random_() % left_;
   }
-  void put(size_t at, uint64_t value) {
-    header_[at] = uint8_t(value >> 8);
-    header_[at + 1] = uint8_t(value);
+  void put(size_t at, uint64_t value, size_t bytes = 2) {
+    for (size_t i = 0; i < bytes; i++) header_[at + i] = uint8_t(value >> (8 * (bytes - 1 - i)));
   }
 
   std::mt19937_64 random_;

@@ -10,11 +10,11 @@ namespace {
 using hw::Beat;
 using test::Bytes;
 
-template <unsigned W>
+template <unsigned W, class Stage = hw::rx::PacketStore<W>>
 struct Harness {
   test::Bench bench;
   hls::stream<Beat<W>> in, out;
-  hw::rx::PacketStore<W> stage;
+  Stage stage;
   bool sleepy = false;  // step only when rule 5 asks for it
   bool due = true;
   bool was_full = false, was_empty = true;
@@ -142,6 +142,54 @@ TYPED_TEST(RxPacketStore, HoldsEverythingWhileTheOutputIsStuck) {
   test::Sink<Beat<W>> sink(h.bench, h.out);
   h.run(200);
   EXPECT_EQ(test::to_packets<W>(sink.tokens), packets);
+}
+
+// One that must not hold up who fills it.
+template <unsigned W>
+using Dropping = Harness<W, hw::rx::PacketStore<W, 16384, hw::rx::kDrops>>;
+
+TYPED_TEST(RxPacketStore, DropsWhatFindsNoRoomWhereItMustNotWait) {
+  constexpr unsigned W = TypeParam::value;
+  Dropping<W> h(8, 1, 1);
+  std::vector<Beat<W>> beats;
+  const Bytes small = bytes_of(3 * W / 8, 1), large = bytes_of(5 * W / 8, 2);
+  append(beats, small, false);  // two beats of it move on
+  append(beats, small, false);
+  append(beats, large, false);  // four of five would fit
+  append(beats, small, false);
+  append(beats, small, false);
+  append(beats, small, true);
+  test::Source<Beat<W>> source(h.bench, h.in, beats);
+  h.run(2 * beats.size());  // every other cycle, as the input has one place
+  EXPECT_TRUE(source.done());
+  EXPECT_EQ(h.stage.dropped.v.u64(), 3u);
+  EXPECT_EQ(h.stage.stored.v.u64(), 3u);
+  test::Sink<Beat<W>> sink(h.bench, h.out);
+  h.run(40);
+  EXPECT_EQ(test::to_packets<W>(sink.tokens), (std::vector<Bytes>{small, small, small}));
+}
+
+// Whatever the output does, a beat a cycle is taken, and what leaves is whole, in order and counted.
+TYPED_TEST(RxPacketStore, NeverWaitsWhereItMustNot) {
+  constexpr unsigned W = TypeParam::value;
+  for (uint64_t seed = 1; seed <= 20; seed++) {
+    Dropping<W> h(1 + uint32_t(seed % 12), seed, 2);
+    std::vector<Beat<W>> beats;
+    for (unsigned i = 0; i < 200; i++) append(beats, bytes_of((1 + h.bench.random()() % 4) * W / 8, i), false);
+    test::Source<Beat<W>> source(h.bench, h.in, beats);
+    test::Sink<Beat<W>> sink(h.bench, h.out, 10 + unsigned(seed) * 4);
+    h.run(beats.size());
+    EXPECT_TRUE(source.done());
+    h.run(500);
+    const auto packets = test::to_packets<W>(sink.tokens);
+    EXPECT_EQ(h.stage.stored.v.u64(), packets.size());
+    EXPECT_EQ(h.stage.dropped.v.u64(), 200 - packets.size());
+    unsigned number = 0;
+    for (const Bytes& p : packets) {
+      while (number < 200 && p != bytes_of(p.size(), number)) number++;
+      ASSERT_LT(number++, 200u) << "seed " << seed;
+    }
+  }
 }
 
 struct Outcome {
