@@ -25,7 +25,10 @@ class PcieRead {
   void step(hls::stream<hw::DmaCommand>& commands, hls::stream<hw::Beat<W>>& data) {
     if (left_ == 0 && !commands.empty()) take(commands.read());
     if (left_ != 0 && tag_free()) issue();
-    if (!requests_.empty() && beat_due_ <= hw::world().now && !data.full()) data.write(next_beat());
+    if (!requests_.empty() && beat_due_ <= hw::world().now && !data.full()) {
+      if (hw::world().causes && data_due_ == hw::world().now) explain(*hw::world().causes);
+      data.write(next_beat());
+    }
   }
   hw::Cycles quiet() const {
     if ((left_ != 0 && tag_free()) || issued_ == hw::world().now) return 0;
@@ -40,6 +43,7 @@ class PcieRead {
     uint32_t tag;
     bool last;                // of its command
     hw::Picoseconds arrival;  // of its first byte
+    hw::EventId begun;        // the same, for who traces
   };
 
   bool tag_free() const { return params_.unlimited || requests_.size() < params_.outstanding_reads; }
@@ -54,10 +58,12 @@ class PcieRead {
     const uint64_t bytes = params_.unlimited ? left_ : std::min<uint64_t>(left_, params_.max_read_request);
     const hw::Picoseconds first = clock_.edge(hw::world().now) + params_.read_latency;
     const hw::Picoseconds arrival = std::max(first, link_free_);
+    if (hw::world().causes) begun_ = begin(*hw::world().causes, first, arrival);
     if (!params_.unlimited) link_free_ = arrival + link_.of(read_data_link_bytes(params_, bytes));
+    started_ = arrival;
     left_ -= bytes;
     issued_ = hw::world().now;
-    requests_.push_back({address_, bytes, tag_, left_ == 0, arrival});
+    requests_.push_back({address_, bytes, tag_, left_ == 0, arrival, begun_});
     address_ += bytes;
     if (requests_.size() == 1) find_next_beat();
   }
@@ -88,9 +94,21 @@ class PcieRead {
     if (end > arrived_) {
       const uint64_t piece = completion_bytes(params_);
       arrived_ = params_.unlimited ? request.bytes : std::min(pieces(end, piece) * piece, request.bytes);
-      beat_due_ = edges_.at_or_after(request.arrival + link_.of(read_data_link_bytes(params_, arrived_)));
+      data_due_ = beat_due_ = edges_.at_or_after(request.arrival + link_.of(read_data_link_bytes(params_, arrived_)));
     }
     beat_due_ = std::max(hw::world().now + 1, beat_due_);
+  }
+
+  // The data of a request begins its latency after it, or when the link is free of the data before.
+  hw::EventId begin(hw::Causes& causes, hw::Picoseconds first, hw::Picoseconds arrival) const {
+    return arrival == first ? causes.later(tag_, arrival, causes.here(tag_), {hw::Part::pcie, params_.read_latency})
+                            : causes.later(tag_, arrival, begun_, {hw::Part::pcie, arrival - started_});
+  }
+  // Why the next beat leaves in its first possible cycle: the completion with its last byte has come.
+  void explain(hw::Causes& causes) const {
+    const Request& request = requests_.front();
+    const hw::Picoseconds on_link = link_.of(read_data_link_bytes(params_, arrived_));
+    causes.held(request.begun, request.arrival + on_link, {hw::Part::pcie, on_link}, {});
   }
 
   PcieParams params_;
@@ -104,8 +122,9 @@ class PcieRead {
   std::deque<Request> requests_;
   uint64_t sent_ = 0;     // bytes of the first request that the NIC has
   uint64_t arrived_ = 0;  // bytes of it that are there at beat_due_
-  hw::Cycles beat_due_ = 0;
-  hw::Picoseconds link_free_ = 0;
+  hw::Cycles beat_due_ = 0, data_due_ = 0;  // of the next beat, of its data
+  hw::Picoseconds link_free_ = 0, started_ = 0;  // by the last request
+  hw::EventId begun_ = 0;
 };
 
 }  // namespace models

@@ -43,7 +43,10 @@ class PcieWrite {
 
  private:
   void take(const hw::Beat<W>& beat) {
-    if (filled_ == 0) first_beat_ = hw::world().now;
+    if (filled_ == 0) {
+      first_beat_ = hw::world().now;
+      if (hw::world().causes) begun_ = hw::world().causes->here(command_.tag.id);
+    }
     const size_t bytes = beat.bytes.u64();
     if (filled_ + bytes > command_.bytes.u64()) hw::violation("more data than the command asks for", "PCIe");
     if (bytes == W / 8)
@@ -57,9 +60,28 @@ class PcieWrite {
     if (filled_ != command_.bytes.u64()) hw::violation("less data than the command asks for", "PCIe");
     const hw::Cycles visible = memory_.post(visible_cycle(), command_.address.u64(), data_.data(), filled_);
     for (const Observer& observer : observers_) observer(command_, clock_.edge(visible));
+    if (hw::world().causes) explain(*hw::world().causes, clock_.edge(visible));
     filled_ = 0;
     active_ = false;
   }
+  // Why the bytes become visible when they do: the last beat, the first one, or the write before takes the link last.
+  void explain(hw::Causes& causes, hw::Picoseconds visible) {
+    const hw::Picoseconds now = clock_.edge(hw::world().now);
+    const uint32_t tag = command_.tag.id;
+    hw::EventId crossed = causes.here(tag);
+    if (!params_.unlimited) {
+      const hw::Picoseconds all = link_.of(write_link_bytes(params_, filled_)), first = clock_.edge(first_beat_);
+      const bool by_last = link_free_ > first + all && crossed_at_ + all < link_free_;
+      const hw::EventId cause = by_last ? crossed : first + all == link_free_ ? begun_ : crossed_;
+      crossed = causes.later(tag, link_free_, cause, {hw::Part::pcie, by_last ? link_free_ - now : all});
+      crossed_ = crossed;
+      crossed_at_ = link_free_;
+    }
+    const hw::Picoseconds end = params_.unlimited ? now : link_free_;
+    causes.placed(tag, filled_,
+                  causes.at_edge(tag, visible, end + params_.write_latency, crossed, {hw::Part::pcie, params_.write_latency}));
+  }
+
   hw::Cycles visible_cycle() {
     const hw::Cycles now = hw::world().now;
     if (params_.unlimited && params_.write_latency == 0) return now + 1;
@@ -89,7 +111,8 @@ class PcieWrite {
   std::array<uint8_t, 4096 + W / 8> data_;
   size_t filled_ = 0;
   hw::Cycles first_beat_ = 0;
-  hw::Picoseconds link_free_ = 0;
+  hw::Picoseconds link_free_ = 0, crossed_at_ = 0;  // after the last write, as told to who traces
+  hw::EventId begun_ = 0, crossed_ = 0;             // first beat of the command; end of the write before on the link
   hw::Cycles room_ = 0;  // the next command is taken from this cycle on
 };
 

@@ -32,6 +32,10 @@ void add_common_options(CLI::App& command, CommonOptions& options) {
   command.add_flag("--quiet", options.quiet, "Print nothing but errors");
 }
 
+void add_trace_options(CLI::App& command, TraceOptions& trace) {
+  command.add_flag("--account", trace.account, "Print where the time goes, and write latency.csv to the run folder");
+}
+
 }  // namespace
 
 std::vector<uint64_t> PerfOptions::sizes() const {
@@ -50,6 +54,7 @@ void add_options(CLI::App& command, RunOptions& options) {
       ->type_name("SCENARIO.toml")
       ->required();
   add_common_options(command, options);
+  add_trace_options(command, options.trace);
 }
 
 void add_options(CLI::App& command, PerfOptions& options) {
@@ -78,6 +83,7 @@ void add_options(CLI::App& command, PerfOptions& options) {
   command.add_flag("--report_gbits", options.report_gbits, "Bandwidth in Gb/sec in place of MB/sec");
   add_config_file(command, options.config);
   add_common_options(command, options);
+  add_trace_options(command, options.trace);
 }
 
 void add_options(CLI::App& command, ReplayOptions& options) {

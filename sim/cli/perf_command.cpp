@@ -55,6 +55,8 @@ Json simulate(const PerfOptions& o, Config config, uint64_t size, const std::str
                                            : latency_row(latency_row_of(config.workload, r));
   j["good"] = r.problems().empty();
   j["result"] = to_json(config.workload, r);
+  add_trace(j["result"], r.outcome);
+  j["trace"] = trace_text(r.outcome);
   j["counters"] = counters_text(r);
   return j;
 }
@@ -84,7 +86,9 @@ int perf_command(const PerfOptions& o) {
   check_workload(config);
   RunReport report(o, config, "perf");
   if (report.wants_tables()) fmt::print("{}{}", banner(o, config), heading(o));
+  config.trace = report.trace();
   Json results = Json::array();
+  std::string told;
   bool good = true;
   uint64_t end_ps = 0;
   for (const uint64_t size : sizes) {
@@ -94,12 +98,14 @@ int perf_command(const PerfOptions& o) {
     good = good && j["good"].get<bool>();
     end_ps += j["result"]["end_ps"].get<uint64_t>();
     results.push_back(j["result"]);
+    told += j["trace"].get<std::string>();
     if (report.wants_tables()) fmt::print("{}", j["row"].get<std::string>());
     report.write("counters.txt", j["counters"].get<std::string>());
   }
   if (report.wants_tables()) {
     fmt::print("{}", perftest_rule());
     print_steady(results);
+    fmt::print("{}", told);
   }
   print_problems(results);
   report.finish(end_ps, Json{{"results", results}});

@@ -2,12 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 
 #include "hw/bus/clock.hpp"
 #include "hw/limits.hpp"
 #include "models/pcie.hpp"
 #include "sim/config/schema.hpp"
+#include "sim/trace/options.hpp"
 
 namespace sim {
 
@@ -37,6 +39,11 @@ struct NicConfig {
   uint32_t ttl_hops = 64;
 };
 
+// Depths of stages for what-if runs, by stage ("rx.bth"); 0 is that of hw/timing.hpp.
+struct TimingConfig {
+  std::map<std::string, uint32_t> depth_cycles;
+};
+
 struct LinkConfig {
   uint32_t gbps = 100;
   hw::Picoseconds propagation_ps = 50000;
@@ -59,14 +66,17 @@ struct WorkloadConfig {
 struct Config {
   SimConfig sim;
   NicConfig nic;
+  TimingConfig timing;
   LinkConfig link;
   models::PcieParams pcie;
   HostConfig host;
   WorkloadConfig workload;
+  TraceOptions trace;  // no parameter: changes no result
 };
 
 void declare(Schema& schema, SimConfig& config);
 void declare(Schema& schema, NicConfig& config);
+void declare(Schema& schema, TimingConfig& config);
 void declare(Schema& schema, LinkConfig& config);
 void declare(Schema& schema, models::PcieParams& config);
 void declare(Schema& schema, HostConfig& config);

@@ -1,0 +1,174 @@
+// Records a traced run: for every packet in every step of every stage, which earlier event released it. Exactly one
+// does. In the order in which they are asked for:
+//
+//   spans  a cause named by a model, past all streams (hw/bus/causes.hpp): a frame on the line, data of the host
+//   input  a token of the packet that became readable in this very cycle
+//   own    the stage's step in the cycle before, which handled the same packet
+//   room   an output that was full and got room in this very cycle
+//   own    the stage's step in the cycle before, which handled another packet
+//   own    the latest step of the stage that had to do with it: it took the packet, wrote the same output for another,
+//          or took a command that it has not passed on; the stage waited for its own time
+//
+// Ports in the order of step(). What was released last is what counts, and all that is released in a cycle is released
+// at once: whatever is asked for first would have held the step up as long as anything behind it.
+#pragma once
+#include <array>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "hw/bus/clock.hpp"
+#include "sim/kernel/elaborate.hpp"
+#include "sim/trace/events.hpp"
+#include "sim/trace/stream_track.hpp"
+
+namespace sim {
+
+// A work request on its way from the post to its completion.
+struct TracedMessage {
+  uint16_t node = 0;
+  uint32_t qpn = 0, index = 0;  // of the work request, modulo 2^16
+  uint64_t bytes = 0, placed = 0;
+  EventId begun = 0, posted = 0;  // the CPU begins the post; rings the doorbell
+  EventId visible = 0;            // all bytes are in the target's memory; 0: not yet, or no bytes
+  EventId completed = 0;          // the completion is there for the CPU to see
+};
+
+// What else looks at a traced run. Times grow within a node.
+class TraceListener {
+ public:
+  virtual ~TraceListener() = default;
+  // Stage `stage` has handled packet `tag` in this step.
+  virtual void step(unsigned stage, uint32_t tag, Picoseconds time) = 0;
+};
+
+class Recorder : public hw::Causes {
+ public:
+  Recorder() = default;
+  Recorder(const Recorder&) = delete;
+  Recorder& operator=(const Recorder&) = delete;
+  ~Recorder() override { hw::world().causes = nullptr; }
+
+  // Observes the domain from now on. Nodes are numbered in the order of the calls. `port_latency`: of doorbells and of
+  // completions.
+  void observe(const std::string& node, Domain& domain, const hw::Clock& clock, const Elaboration& elaboration,
+               Picoseconds port_latency);
+  // `finished(message)`: once for each message that has completed, when its data are visible too.
+  void on_finished(std::function<void(const TracedMessage&)> finished) { finished_ = std::move(finished); }
+  void add_listener(TraceListener& listener) { listeners_.push_back(&listener); }
+
+  const EventLog& log() const { return log_; }
+  // The message that a packet belongs to, as a tag of its own kind; 0: none.
+  uint32_t message_of(uint32_t tag) const;
+  const TracedMessage* message(uint32_t message) const;
+
+  struct Node {
+    std::string name;
+    Domain* domain;
+    hw::Clock clock;
+    Picoseconds port_latency;
+    std::vector<StreamTrack> streams;
+  };
+  std::vector<std::unique_ptr<Node>>& nodes() { return nodes_; }
+  const std::vector<std::unique_ptr<Node>>& nodes() const { return nodes_; }
+  static constexpr unsigned kStages = hw::Scheduler::kMaxStages;
+  const StageRecord* stage(unsigned number) const;
+
+  EventId here(uint32_t tag) override;
+  EventId later(uint32_t tag, Picoseconds time, EventId cause, hw::Span spent) override;
+  EventId at_edge(uint32_t tag, Picoseconds edge, Picoseconds ready, EventId cause, hw::Span spent) override;
+  void held(EventId cause, Picoseconds ready, hw::Span first, hw::Span second) override;
+  void woken(const hw::Scheduler* scheduler, int stage, uint64_t at) override;
+  void placed(uint32_t tag, uint64_t bytes, EventId visible) override;
+
+ private:
+  // Its own observer of each domain.
+  struct Observer : StepObserver {
+    Recorder* recorder;
+    unsigned node;
+    void stepped(int stage, hw::Cycles cycle) override { recorder->stepped(node, stage, cycle); }
+  };
+  struct Touched {
+    uint32_t tag = 0;
+    EventId event = 0;
+  };
+  struct Arrival {
+    hw::Cycles due;
+    EventId cause;
+  };
+  struct Stage {
+    std::vector<StreamTrack*> inputs, outputs;
+    std::vector<EventId> last_write;  // by output
+    std::array<Touched, 1024> touched;  // latest event by tag; direct-mapped
+    std::vector<Touched> kept;          // packets taken and not passed on, the latest last
+    EventId last = 0;
+    std::deque<Arrival> orders;  // of the host's port: what the CPU has posted, one a step
+    EventId wake = 0;            // of a stage without streams: the latest one that is due
+    bool takes_orders = false;
+  };
+  // The step that runs, or has just run.
+  struct Step {
+    hw::Cycles cycle = 0;
+    Picoseconds time = 0;
+    unsigned number = 0;  // of the stage
+    Stage* stage = nullptr;
+    struct Taken {
+      StreamTrack* from;
+      TrackedToken token;
+      bool passed;
+    };
+    std::vector<Taken> taken;
+    std::vector<Touched> events;
+  };
+  struct Held {
+    bool named = false;
+    EventId cause = 0;
+    Picoseconds ready = 0;
+    hw::Span first{}, second{};
+  };
+
+  void stepped(unsigned node, int stage, hw::Cycles cycle);
+  Stage& stage_of(unsigned number);
+  void begin_step(unsigned number, hw::Cycles cycle);
+  void running();
+  void take_inputs();
+  void write_outputs();
+  void write(size_t output);
+  void end_step();
+  uint32_t tag_of_written(const TokenLook& look);
+  EventId take_order(const TokenLook& look, uint32_t& tag);
+  uint32_t new_message(const TokenLook& look, EventId posted);
+  void complete(const TokenLook& look, EventId given);
+  void finish_if_done(uint32_t message);
+  void forget();
+
+  EventId event_of(uint32_t tag) const;
+  EventId add(uint32_t tag, EventId cause, Release release);
+  EventId add_held(uint32_t tag);
+  EventId add_read(uint32_t tag);
+  EventId add_write(uint32_t tag, size_t output, EventId taken);
+  EventId touched(uint32_t tag) const;
+  EventId just_before(EventId event) const;
+  EventId gave_room() const;
+
+  EventLog log_;
+  std::vector<std::unique_ptr<Node>> nodes_;
+  std::vector<std::unique_ptr<Observer>> observers_;
+  std::vector<std::unique_ptr<Stage>> stages_;
+  std::vector<TraceListener*> listeners_;
+  std::function<void(const TracedMessage&)> finished_;
+  Step step_;
+  Held held_;
+  bool stepping_ = false;  // a model has told something in the step that runs
+  std::vector<std::pair<unsigned, hw::Cycles>> woken_;  // by the step that runs: stage, cycle
+
+  std::vector<std::vector<uint32_t>> packets_;  // by node and number in the tag: the message
+  std::vector<uint32_t> messages_made_;         // by node
+  std::unordered_map<uint32_t, TracedMessage> messages_;                        // on their way
+  std::map<std::pair<uint64_t, uint32_t>, uint32_t> by_request_;  // node and QPN, index
+};
+
+}  // namespace sim
