@@ -131,9 +131,10 @@ void Recorder::placed(uint32_t tag, uint64_t bytes, EventId visible) {
 void Recorder::stepped(unsigned node, int stage, hw::Cycles cycle) {
   const unsigned number = node * kStages + unsigned(stage);
   Stage& s = stage_of(number);
-  const auto moved = [cycle](const StreamTrack* t) { return t->was_read(cycle) || t->was_written(cycle); };
-  const bool touched = std::any_of(s.inputs.begin(), s.inputs.end(), moved) ||
-                       std::any_of(s.outputs.begin(), s.outputs.end(), moved);
+  const auto taken = [cycle](const StreamTrack* t) { return t->was_read(cycle); };
+  const auto given = [cycle](const StreamTrack* t) { return t->was_written(cycle); };
+  const bool touched = std::any_of(s.inputs.begin(), s.inputs.end(), taken) ||
+                       std::any_of(s.outputs.begin(), s.outputs.end(), given);
   if (!touched && !stepping_) return;
   if (!stepping_) begin_step(number, cycle);
   take_inputs();
@@ -219,12 +220,12 @@ uint32_t Recorder::tag_of_written(const TokenLook& look) {
 
 void Recorder::end_step() {
   Stage& s = *step_.stage;
-  if (step_.events.empty()) add_read(0);
+  if (step_.events.empty() && s.inputs.empty() && s.outputs.empty()) add_read(0);
   for (const Touched& t : step_.events) {
     s.touched[t.tag % s.touched.size()] = t;
     for (TraceListener* listener : listeners_) listener->step(step_.number, t.tag, step_.time);
   }
-  s.last = step_.events.front().event;
+  if (!step_.events.empty()) s.last = step_.events.front().event;
   for (const Step::Taken& t : step_.taken)
     if (!t.passed) s.kept.push_back({t.token.tag, event_of(t.token.tag)});
   if (s.kept.size() > kMostKept) s.kept.erase(s.kept.begin(), s.kept.end() - kMostKept);
