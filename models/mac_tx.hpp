@@ -67,10 +67,10 @@ class MacTx {
   FrameReceiver& line_;
   std::vector<Observer> observers_;
   Frame frame_;
-  size_t largest_ = kMinFrameBytes;  // what to reserve for a frame
+  size_t largest_ = kMinFrameBytes;              // what to reserve for a frame
   hw::Picoseconds line_free_ = 0, started_ = 0;  // of the last frame
   hw::EventId begun_ = 0;                        // the same, for who traces
-  hw::Cycles room_ = 0;  // the next frame is taken from this cycle on
+  hw::Cycles room_ = 0;                          // the next frame is taken from this cycle on
 };
 
 }  // namespace models

@@ -120,9 +120,9 @@ class PcieRead {
   uint32_t tag_ = 0;
   hw::Cycles issued_ = hw::kForever;  // cycle of the last request: a command may wait behind it
   std::deque<Request> requests_;
-  uint64_t sent_ = 0;     // bytes of the first request that the NIC has
-  uint64_t arrived_ = 0;  // bytes of it that are there at beat_due_
-  hw::Cycles beat_due_ = 0, data_due_ = 0;  // of the next beat, of its data
+  uint64_t sent_ = 0;                            // bytes of the first request that the NIC has
+  uint64_t arrived_ = 0;                         // bytes of it that are there at beat_due_
+  hw::Cycles beat_due_ = 0, data_due_ = 0;       // of the next beat, of its data
   hw::Picoseconds link_free_ = 0, started_ = 0;  // by the last request
   hw::EventId begun_ = 0;
 };

@@ -78,8 +78,9 @@ class PcieWrite {
       crossed_at_ = link_free_;
     }
     const hw::Picoseconds end = params_.unlimited ? now : link_free_;
-    causes.placed(tag, filled_,
-                  causes.at_edge(tag, visible, end + params_.write_latency, crossed, {hw::Part::pcie, params_.write_latency}));
+    causes.placed(
+        tag, filled_,
+        causes.at_edge(tag, visible, end + params_.write_latency, crossed, {hw::Part::pcie, params_.write_latency}));
   }
 
   hw::Cycles visible_cycle() {
@@ -113,7 +114,7 @@ class PcieWrite {
   hw::Cycles first_beat_ = 0;
   hw::Picoseconds link_free_ = 0, crossed_at_ = 0;  // after the last write, as told to who traces
   hw::EventId begun_ = 0, crossed_ = 0;             // first beat of the command; end of the write before on the link
-  hw::Cycles room_ = 0;  // the next command is taken from this cycle on
+  hw::Cycles room_ = 0;                             // the next command is taken from this cycle on
 };
 
 }  // namespace models

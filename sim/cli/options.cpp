@@ -33,7 +33,19 @@ void add_common_options(CLI::App& command, CommonOptions& options) {
 }
 
 void add_trace_options(CLI::App& command, TraceOptions& trace) {
+  CLI::Option* output = command.get_option("-o");
   command.add_flag("--account", trace.account, "Print where the time goes, and write latency.csv to the run folder");
+  command.add_flag("--timeline", trace.timeline, "Write timeline.json for Perfetto to the run folder")->needs(output);
+  command.add_flag("--vcd", trace.waves, "Write waves.vcd to the run folder")->needs(output);
+  command.add_flag("--ladder", trace.ladder, "Print every packet");
+  const auto time = CLI::Range(0.0, 1e12).description("");
+  command.add_option("--trace-from", trace.from_us, "Timeline, waves and ladder begin here (0)")
+      ->type_name("US")
+      ->check(time);
+  command.add_option("--trace-to", trace.to_us, "and end here (the end of the run)")->type_name("US")->check(time);
+  command
+      .add_option("--trace-stages", trace.stages, "Stages and streams in timeline and waves, such as nic0.rx.* (all)")
+      ->type_name("GLOB");
 }
 
 }  // namespace

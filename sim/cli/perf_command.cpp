@@ -87,12 +87,14 @@ int perf_command(const PerfOptions& o) {
   RunReport report(o, config, "perf");
   if (report.wants_tables()) fmt::print("{}{}", banner(o, config), heading(o));
   config.trace = report.trace();
+  const std::string trace_folder = config.trace.folder;
   Json results = Json::array();
   std::string told;
   bool good = true;
   uint64_t end_ps = 0;
   for (const uint64_t size : sizes) {
     const std::string pcap = size == sizes.back() ? report.pcap_folder() : "";
+    config.trace.folder = size == sizes.back() ? trace_folder : "";
     const auto one = [&] { return simulate(o, config, size, pcap).dump(); };
     const Json j = Json::parse(sizes.size() == 1 ? one() : run_in_child(one));
     good = good && j["good"].get<bool>();

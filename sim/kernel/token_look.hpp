@@ -8,7 +8,7 @@
 namespace sim {
 
 struct TokenLook {
-  hw::Tag* tag = nullptr;  // null: the token does not carry one
+  hw::Tag* tag = nullptr;   // null: the token does not carry one
   bool new_packet = false;  // its packet may be new, and not have a tag yet
   bool is_wqe = false, is_completion = false, failed = false;
   uint32_t qpn = 0, index = 0;  // of a work request or completion
@@ -34,7 +34,9 @@ template <class T>
 auto tag_of(T& token, Rank1) -> decltype(tag_of(token.request, Rank3())) {
   return tag_of(token.request, Rank3());
 }
-inline hw::Tag* tag_of(hw::TxHeader& token, Rank3) { return &token.routed.packet.tag; }
+inline hw::Tag* tag_of(hw::TxHeader& token, Rank3) {
+  return &token.routed.packet.tag;
+}
 // A command other than a send concerns a QP; the packet in it means nothing.
 inline hw::Tag* tag_of(hw::ListCommand& token, Rank3) {
   return token.op == hw::Bits<3>(hw::kListSend) ? &token.packet.tag : nullptr;

@@ -31,6 +31,10 @@ Testbed::Testbed(const Config& config, size_t nodes) : config_(config) {
 void Testbed::trace(Node& node) {
   trace_->recorder().observe(node.name(), node.domain().domain(), node.domain().clock(), node.elaboration(),
                              config_.pcie.write_latency);
+  Ladder* ladder = trace_->ladder();
+  if (!ladder) return;
+  node.observe_sent([ladder, &node](const models::Frame& frame) { ladder->sent(node.name(), frame); });
+  node.observe_received([ladder, &node](const models::Frame& frame) { ladder->received(node.name(), frame); });
 }
 
 // A frame reaches the other node's first stage no earlier than its first beat has arrived.

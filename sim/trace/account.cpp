@@ -78,8 +78,8 @@ void Account::charge(std::vector<RowTime>& rows, uint32_t message, EventId poste
   const Event& event = *log.find(at);
   const Event* cause = log.find(event.cause);
   const bool ours = recorder_.message_of(event.tag) == message || at == posted;
-  const bool all_ours = ours && cause && (recorder_.message_of(cause->tag) == message || event.cause == posted ||
-                                          at == posted);
+  const bool all_ours =
+      ours && cause && (recorder_.message_of(cause->tag) == message || event.cause == posted || at == posted);
   switch (event.release) {
     case Release::input:
       return add(rows, cause ? cause->stage : event.stage, ours, to - from);
@@ -131,7 +131,9 @@ struct Column {
     return times.empty() ? 0 : sum / double(times.size());
   }
   nlohmann::ordered_json json() const {
-    return {{"average", average()}, {"p50", percentile(times, 50)}, {"p99", percentile(times, 99)},
+    return {{"average", average()},
+            {"p50", percentile(times, 50)},
+            {"p99", percentile(times, 99)},
             {"max", times.empty() ? 0 : times.back()}};
   }
 };
@@ -271,8 +273,7 @@ nlohmann::ordered_json rows_json(const std::vector<Row>& rows, const Column& tot
   j["messages"] = total.times.size();
   j["rows"] = nlohmann::ordered_json::array();
   for (const Row& r : rows)
-    j["rows"].push_back(
-        {{"row", r.name}, {"service_ps", r.service.json()}, {"queueing_ps", r.queueing.json()}});
+    j["rows"].push_back({{"row", r.name}, {"service_ps", r.service.json()}, {"queueing_ps", r.queueing.json()}});
   return j;
 }
 
@@ -304,8 +305,8 @@ std::string Account::table() {
     text += fmt::format(" post to data visible: {:.3f} ns on average, 50 % {:.3f}, 99 % {:.3f}\n",
                         ns(visible_total.average()), ns(double(percentile(visible_total.times, 50))),
                         ns(double(percentile(visible_total.times, 99))));
-  text += fmt::format(" {:<26}{:>14}{:>14}{:>9}{:>14}{:>14}\n", "row", "service[ns]", "queueing[ns]", "share", "50 %[ns]",
-                      "99 %[ns]");
+  text += fmt::format(" {:<26}{:>14}{:>14}{:>9}{:>14}{:>14}\n", "row", "service[ns]", "queueing[ns]", "share",
+                      "50 %[ns]", "99 %[ns]");
   for (const Row& r : rows)
     text += fmt::format(" {:<26}{:>14.3f}{:>14.3f}{:>7.1f} %{:>14.3f}{:>14.3f}\n", r.name, ns(r.service.average()),
                         ns(r.queueing.average()), 100 * r.time() / total.average(),
@@ -319,11 +320,10 @@ std::string Account::table() {
   });
   text += fmt::format(" busiest stage: {}, {:.1f} % of all cycles\n", busiest->name, 100 * busiest->utilisation);
   const auto streams = stream_loads(recorder_.nodes());
-  const auto fullest =
-      std::max_element(streams.begin(), streams.end(), [](const StreamLoad& a, const StreamLoad& b) {
-        return std::make_pair(fill_share(a), a.average_fill / a.capacity) <
-               std::make_pair(fill_share(b), b.average_fill / b.capacity);
-      });
+  const auto fullest = std::max_element(streams.begin(), streams.end(), [](const StreamLoad& a, const StreamLoad& b) {
+    return std::make_pair(fill_share(a), a.average_fill / a.capacity) <
+           std::make_pair(fill_share(b), b.average_fill / b.capacity);
+  });
   text += fmt::format(" fullest FIFO: {}, {} of {}, {:.1f} on average\n", fullest->name, fullest->fullest,
                       fullest->capacity, fullest->average_fill);
   auto pressed = streams;

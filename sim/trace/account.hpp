@@ -23,8 +23,8 @@ struct MessageAccount {
   uint16_t node = 0;
   uint32_t qpn = 0, index = 0;
   uint64_t bytes = 0;
-  Picoseconds begun = 0;                 // the CPU begins the post
-  Picoseconds visible = 0, completed = 0;  // visible: 0 for a message without bytes
+  Picoseconds begun = 0;                           // the CPU begins the post
+  Picoseconds visible = 0, completed = 0;          // visible: 0 for a message without bytes
   std::vector<RowTime> to_visible, to_completion;  // in the order in which the walk back met them
 };
 

@@ -23,11 +23,11 @@ enum class Release : uint8_t {
 
 struct Event {
   Picoseconds time = 0;
-  EventId cause = 0;    // smaller than the event's own number; 0: none known
-  uint32_t tag = 0;     // of its packet, or of its message before that is cut into packets
-  uint16_t stage = 0;   // node * Scheduler::kMaxStages + number in the node's domain
+  EventId cause = 0;   // smaller than the event's own number; 0: none known
+  uint32_t tag = 0;    // of its packet, or of its message before that is cut into packets
+  uint16_t stage = 0;  // node * Scheduler::kMaxStages + number in the node's domain
   Release release = Release::own;
-  uint32_t spans = 0;   // with Release::spans: which
+  uint32_t spans = 0;  // with Release::spans: which
 };
 
 // In the order of time, behind what is left over of the time since the cause; last comes the wait for a clock edge.

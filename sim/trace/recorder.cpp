@@ -39,9 +39,8 @@ uint32_t Recorder::message_of(uint32_t tag) const {
   return node < packets_.size() && number < packets_[node].size() ? packets_[node][number] : 0;
 }
 
-const TracedMessage* Recorder::message(uint32_t message) const {
-  const auto found = messages_.find(message);
-  return found == messages_.end() ? nullptr : &found->second;
+unsigned Recorder::node_of(uint32_t tag) {
+  return tag & kMessageBit ? (tag & ~kMessageBit) >> kMessageBits : tag >> kPacketBits;
 }
 
 const StageRecord* Recorder::stage(unsigned number) const {
@@ -91,8 +90,8 @@ EventId Recorder::later(uint32_t tag, Picoseconds time, EventId cause, hw::Span 
 EventId Recorder::at_edge(uint32_t tag, Picoseconds edge, Picoseconds ready, EventId cause, hw::Span spent) {
   running();
   if (!stepping_) return 0;
-  if (cause == 0) cause = log_.time_of(step_.stage->wake) > log_.time_of(step_.stage->last) ? step_.stage->wake
-                                                                                           : step_.stage->last;
+  if (cause == 0)
+    cause = log_.time_of(step_.stage->wake) > log_.time_of(step_.stage->last) ? step_.stage->wake : step_.stage->last;
   Event event;
   event.time = edge;
   event.cause = cause;
@@ -133,8 +132,8 @@ void Recorder::stepped(unsigned node, int stage, hw::Cycles cycle) {
   Stage& s = stage_of(number);
   const auto taken = [cycle](const StreamTrack* t) { return t->was_read(cycle); };
   const auto given = [cycle](const StreamTrack* t) { return t->was_written(cycle); };
-  const bool touched = std::any_of(s.inputs.begin(), s.inputs.end(), taken) ||
-                       std::any_of(s.outputs.begin(), s.outputs.end(), given);
+  const bool touched =
+      std::any_of(s.inputs.begin(), s.inputs.end(), taken) || std::any_of(s.outputs.begin(), s.outputs.end(), given);
   if (!touched && !stepping_) return;
   if (!stepping_) begin_step(number, cycle);
   take_inputs();
@@ -160,8 +159,9 @@ void Recorder::take_inputs() {
   const size_t before = step_.taken.size();
   for (StreamTrack* input : step_.stage->inputs) {
     const auto known = [input](const Step::Taken& t) { return t.from == input; };
-    if (input->was_read(step_.cycle) && std::none_of(step_.taken.begin(), step_.taken.end(), known))
-      step_.taken.push_back({input, input->read(step_.cycle), false});
+    if (!input->was_read(step_.cycle) || std::any_of(step_.taken.begin(), step_.taken.end(), known)) continue;
+    step_.taken.push_back({input, input->read(step_.cycle), false});
+    tell_moved(*input);
   }
   for (size_t i = before; i < step_.taken.size(); i++) {
     const Step::Taken& t = step_.taken[i];
@@ -200,7 +200,12 @@ void Recorder::write(size_t output) {
   token.tag = tag;
   token.look = look;
   s.outputs[output]->write(token, step_.cycle);
+  tell_moved(*s.outputs[output]);
   s.last_write[output] = event;
+}
+
+void Recorder::tell_moved(const StreamTrack& stream) {
+  for (TraceListener* listener : listeners_) listener->moved(step_.number / kStages, stream, step_.cycle);
 }
 
 // A packet that is new gets its tag here. What carries none belongs to what the stage has taken and not passed on.
@@ -370,8 +375,7 @@ void Recorder::complete(const TokenLook& look, EventId given) {
   const Node& n = *nodes_[node];
   const Picoseconds visible = n.clock.edge(woken_.front().second);
   const Picoseconds pcie = std::min(n.port_latency, visible - step_.time);
-  messages_[message].completed =
-      at_edge(message, visible, step_.time + pcie, given, {hw::Part::pcie, pcie});
+  messages_[message].completed = at_edge(message, visible, step_.time + pcie, given, {hw::Part::pcie, pcie});
   finish_if_done(message);
 }
 
@@ -389,7 +393,8 @@ void Recorder::forget() {
   for (const auto& s : stages_)
     if (s)
       for (const Arrival& a : s->orders)
-        if (a.cause) oldest = std::min(oldest, log_.time_of(a.cause) - std::min<Picoseconds>(log_.time_of(a.cause), 2000000));
+        if (a.cause)
+          oldest = std::min(oldest, log_.time_of(a.cause) - std::min<Picoseconds>(log_.time_of(a.cause), 2000000));
   log_.forget_before(oldest);
 }
 

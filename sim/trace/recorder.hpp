@@ -43,6 +43,8 @@ class TraceListener {
   virtual ~TraceListener() = default;
   // Stage `stage` has handled packet `tag` in this step.
   virtual void step(unsigned stage, uint32_t tag, Picoseconds time) = 0;
+  // A token has entered or left the stream in this cycle; `stream` shows it as it is behind that.
+  virtual void moved(unsigned node, const StreamTrack& stream, hw::Cycles cycle) = 0;
 };
 
 class Recorder : public hw::Causes {
@@ -63,7 +65,8 @@ class Recorder : public hw::Causes {
   const EventLog& log() const { return log_; }
   // The message that a packet belongs to, as a tag of its own kind; 0: none.
   uint32_t message_of(uint32_t tag) const;
-  const TracedMessage* message(uint32_t message) const;
+  // The node that gave a packet its tag.
+  static unsigned node_of(uint32_t tag);
 
   struct Node {
     std::string name;
@@ -101,7 +104,7 @@ class Recorder : public hw::Causes {
   };
   struct Stage {
     std::vector<StreamTrack*> inputs, outputs;
-    std::vector<EventId> last_write;  // by output
+    std::vector<EventId> last_write;    // by output
     std::array<Touched, 1024> touched;  // latest event by tag; direct-mapped
     std::vector<Touched> kept;          // packets taken and not passed on, the latest last
     EventId last = 0;
@@ -138,6 +141,7 @@ class Recorder : public hw::Causes {
   void write_outputs();
   void write(size_t output);
   void end_step();
+  void tell_moved(const StreamTrack& stream);
   uint32_t tag_of_written(const TokenLook& look);
   EventId take_order(const TokenLook& look, uint32_t& tag);
   uint32_t new_message(const TokenLook& look, EventId posted);
@@ -162,12 +166,12 @@ class Recorder : public hw::Causes {
   std::function<void(const TracedMessage&)> finished_;
   Step step_;
   Held held_;
-  bool stepping_ = false;  // a model has told something in the step that runs
+  bool stepping_ = false;                               // a model has told something in the step that runs
   std::vector<std::pair<unsigned, hw::Cycles>> woken_;  // by the step that runs: stage, cycle
 
-  std::vector<std::vector<uint32_t>> packets_;  // by node and number in the tag: the message
-  std::vector<uint32_t> messages_made_;         // by node
-  std::unordered_map<uint32_t, TracedMessage> messages_;                        // on their way
+  std::vector<std::vector<uint32_t>> packets_;                    // by node and number in the tag: the message
+  std::vector<uint32_t> messages_made_;                           // by node
+  std::unordered_map<uint32_t, TracedMessage> messages_;          // on their way
   std::map<std::pair<uint64_t, uint32_t>, uint32_t> by_request_;  // node and QPN, index
 };
 

@@ -29,7 +29,6 @@ class StreamTrack {
     token.ready = cycle + delay_;
     token.look.tag = nullptr;
     tokens_.push_back(token);
-    last_write_ = cycle;
   }
   TrackedToken read(hw::Cycles cycle) {
     settle(cycle);
@@ -52,6 +51,8 @@ class StreamTrack {
   }
 
   size_t fill() const { return tokens_.size(); }
+  // When the next token can be read; kForever when there is none.
+  hw::Cycles head_ready() const { return tokens_.empty() ? hw::kForever : tokens_.front().ready; }
   uint64_t cycles_full() const { return cycles_full_; }
   // To be called at the end.
   void settle(hw::Cycles cycle) {
@@ -76,7 +77,7 @@ class StreamTrack {
   bool full_ = false;  // at the start of cycle settled_
   bool was_full_[2] = {false, false};
   Read reads_[2];
-  hw::Cycles settled_ = 0, last_write_ = 0;
+  hw::Cycles settled_ = 0;
   uint64_t cycles_full_ = 0, fill_cycles_ = 0;
 };
 
