@@ -37,9 +37,10 @@ void Timeline::step(unsigned stage, uint32_t tag, Picoseconds time) {
     slices_.push_back({stage, tag, time, end});
   }
   if (tag == 0 || recorder_.message_of(tag) == tag) return;
-  const auto life = lives_.try_emplace({tag, stage / Recorder::kStages}, Life{time, end, stage, stage}).first;
-  life->second.to = end;
-  life->second.last_stage = stage;
+  Life& life = lives_.try_emplace({tag, stage / Recorder::kStages}, Life{time, end, stage, stage}).first->second;
+  if (time == life.from) life.first_stage = std::min(life.first_stage, stage);
+  life.last_stage = end > life.to ? stage : std::min(life.last_stage, stage);
+  life.to = end;
   note_request(stage, tag, time);
 }
 
@@ -84,6 +85,9 @@ void Timeline::write(std::ostream& out) {
                       s + 1, s + 1));
     }
   }
+  std::sort(slices_.begin(), slices_.end(), [](const Slice& a, const Slice& b) {
+    return std::tie(a.from, a.stage) < std::tie(b.from, b.stage);
+  });
   const auto pid = [](unsigned stage) { return stage / Recorder::kStages + 1; };
   const auto tid = [](unsigned stage) { return stage % Recorder::kStages + 1; };
   for (const Slice& s : slices_)

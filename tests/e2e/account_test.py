@@ -30,12 +30,6 @@ def depths():
             if width in ("0", "512")}
 
 
-def mac_ps(frame, beats_row):
-    """Serialisation up to the beat that the last one waits for, and cycles that the last one stands behind it."""
-    ends = [min((i + 1) * 64, frame) for i in range(math.ceil(frame / 64))]
-    return ends, beats_row
-
-
 class Idle(Case):
     def account(self, *arguments, output="out"):
         """Rows of the messages of a run, by line of latency.csv."""
@@ -163,11 +157,12 @@ class Idle(Case):
         self.assertEqual(plain, traced)
 
     def test_the_order_of_calls_changes_no_account(self):
-        arguments = ("perf", "-n", 60, "-t", 16, "-s", 6000, "-q", 3, "--account", "--timeline", "--vcd", "--quiet")
+        arguments = ("perf", "-n", 60, "-t", 16, "-s", 6000, "-q", 3, "--account", "--timeline", "--vcd", "--quiet",
+                     "--trace-from", 4, "--trace-to", 6)
         self.balboa(*arguments, "-o", "plain")
         for setting in ("sim.shuffle=true", "sim.every_cycle=true", "sim.quantum_cycles=1"):
             self.balboa(*arguments, "-o", "other", "--set", setting)
-            for name in ("latency.csv", "waves.vcd"):
+            for name in ("latency.csv", "waves.vcd", "timeline.json"):
                 self.assertEqual((self.folder / "plain" / name).read_bytes(),
                                  (self.folder / "other" / name).read_bytes(), f"{setting} {name}")
 

@@ -64,7 +64,7 @@ class Timeline(Case):
         self.assertIn("nic1.rx.payload_in", last)
         self.assertEqual(set(last.values()), {0})
 
-    def test_window_and_filter(self):
+    def test_timeline_window_and_filter(self):
         events = self.timeline("--trace-from", 3, "--trace-to", 3.5, "--trace-stages", "nic1.rx.*")
         timed = [e for e in events if "ts" in e]
         self.assertTrue(timed)
@@ -127,7 +127,7 @@ class Waves(Case):
         fill = next(t for t, v in waves["nic0.tx.connection_in.fill"] if v)
         self.assertEqual((valid - written, fill - written), (2 * 4000, 4000))
 
-    def test_window_and_filter(self):
+    def test_waves_window_and_filter(self):
         whole = self.waves("--trace-stages", "nic1.rx.icrc_in")
         part = self.waves("--trace-stages", "nic1.rx.icrc_in", "--trace-from", 3, "--trace-to", 4)
         self.assertEqual({n.rsplit(".", 1)[0] for n in part}, {"nic1.rx.icrc_in"})
