@@ -14,9 +14,9 @@ constexpr uint64_t kPreambleBytes = 8, kFcsBytes = 4, kGapBytes = 12, kMinFrameB
 struct Frame {
   std::vector<uint8_t> bytes;  // from the destination address on, padded to 60, without FCS
   uint32_t tag = 0;            // hw::Tag of the packet
-  hw::EventId begun = 0;       // its start on the line, in a traced run
   hw::Picoseconds start = 0;   // first bit of the preamble, here
   hw::Picoseconds delay = 0;   // of the cables so far
+  hw::EventId begun = 0;       // its first bit on the line of the sender, in a traced run
 };
 
 class FrameReceiver {
