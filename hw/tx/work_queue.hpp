@@ -311,6 +311,7 @@ struct WorkQueue {
     p.psns = piece_.psns;
     p.last = Bits<1>(last);
     p.index = w.index;
+    p.tag = w.tag;
     return p;
   }
 
