@@ -56,7 +56,8 @@ class CardMemory {
     g.taken = g.end + params_.latency;
     if (hw::Causes* causes = hw::world().causes) {
       const bool waits = g.start > time;
-      g.begins = causes->later(tag, g.start, waits ? last.begins : cause, {hw::Part::pcie, waits ? g.start - last.start : 0});
+      g.begins =
+          causes->later(tag, g.start, waits ? last.begins : cause, {hw::Part::pcie, waits ? g.start - last.start : 0});
       g.is_taken = causes->later(tag, g.taken, g.begins, {hw::Part::pcie, g.taken - g.start});
     }
     return last = g;

@@ -78,9 +78,8 @@ class PcieHostPath {
   void ring() {
     const hw::Post post = hw::world().causes ? hw::world().causes->rings() : hw::Post();
     doorbells_.push_back({now(), Grant()});
-    link_.to_nic.send(
-        {now(), Priority::kDoorbell, kWriteHeaderBytes + params_.doorbell_bytes, 0, post.tag, post.event},
-        &doorbells_.back().grant);
+    link_.to_nic.send({now(), Priority::kDoorbell, kWriteHeaderBytes + params_.doorbell_bytes, 0, post.tag, post.event},
+                      &doorbells_.back().grant);
   }
   void pass_on() {
     for (; !cqes_.empty() && cqes_.front().grant.given() && cqes_.front().grant.taken <= now(); cqes_.pop_front()) {
@@ -107,8 +106,9 @@ class PcieHostPath {
     const hw::EventId given = causes.at_edge(e.tag, now(), e.grant.taken, e.grant.is_taken, {hw::Part::pcie, 0});
     const hw::Picoseconds ready = now() + params_.write_latency;
     const hw::Cycles visible = std::max(hw::world().now + 1, clock_.edge_at_or_after(ready));
-    causes.completed(e.tag, e.what,
-                     causes.at_edge(e.tag, clock_.edge(visible), ready, given, {hw::Part::pcie, params_.write_latency}));
+    causes.completed(
+        e.tag, e.what,
+        causes.at_edge(e.tag, clock_.edge(visible), ready, given, {hw::Part::pcie, params_.write_latency}));
   }
 
   PcieParams params_;

@@ -71,8 +71,9 @@ void PcieWire::explain(hw::Causes& causes, const Tlp& tlp, hw::EventId returned,
   else
     g.begins = causes.later(tlp.tag, g.start, tlp.cause, {hw::Part::pcie, 0});
   const bool behind = last_posted_.taken > g.end;
-  g.is_taken = behind ? causes.later(tlp.tag, g.taken, last_posted_.is_taken, {hw::Part::pcie, g.taken - last_posted_.taken})
-                      : causes.later(tlp.tag, g.taken, g.begins, {hw::Part::pcie, g.taken - g.start});
+  g.is_taken =
+      behind ? causes.later(tlp.tag, g.taken, last_posted_.is_taken, {hw::Part::pcie, g.taken - last_posted_.taken})
+             : causes.later(tlp.tag, g.taken, g.begins, {hw::Part::pcie, g.taken - g.start});
   last_ = g;
   if (tlp.posted_bytes != 0) last_posted_ = g;
 }

@@ -36,7 +36,9 @@ class Credits {
   // When one is there: 0 now, kNotYet when nobody knows yet.
   hw::Picoseconds next() const { return free_ != 0 ? 0 : returns_.empty() ? kNotYet : returns_.front().time; }
   // Times never fall. `taken`: the far end takes the TLP that they were spent on, for who traces.
-  void give_back(hw::Picoseconds time, uint64_t amount, hw::EventId taken) { returns_.push_back({time, amount, taken}); }
+  void give_back(hw::Picoseconds time, uint64_t amount, hw::EventId taken) {
+    returns_.push_back({time, amount, taken});
+  }
   // Of the credit that is the next to come, where next() says when.
   hw::EventId next_taken() const { return returns_.front().taken; }
   // Of the credits that came back last to be spent.
@@ -55,9 +57,9 @@ class Credits {
 
 // Where a TLP has its place.
 struct Grant {
-  hw::Picoseconds start = kNotYet;  // on the link
-  hw::Picoseconds end = 0;          // of its last byte
-  hw::Picoseconds taken = 0;        // by the far end, after all posted TLPs before it
+  hw::Picoseconds start = kNotYet;       // on the link
+  hw::Picoseconds end = 0;               // of its last byte
+  hw::Picoseconds taken = 0;             // by the far end, after all posted TLPs before it
   hw::EventId begins = 0, is_taken = 0;  // the same in a traced run: at `start` and `taken`
 
   bool given() const { return start != kNotYet; }

@@ -71,7 +71,7 @@ class PcieRead {
   };
   struct Arrival {
     hw::Picoseconds time;
-    bool sure;  // else no earlier than that, and known after `time` and after the request's `ready`
+    bool sure;                  // else no earlier than that, and known after `time` and after the request's `ready`
     hw::Picoseconds start = 0;  // of the data on its way; for who traces, as is
     hw::EventId begins = 0;     // what happens then
   };

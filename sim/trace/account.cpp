@@ -210,8 +210,8 @@ std::string Account::latency_csv() const {
   text += "\n";
   for (size_t i = 0; i < messages_.size(); i++) {
     const MessageAccount& m = messages_[i];
-    text += fmt::format("{},{},{},{},{},{},{},{},{},{}", i + 1, recorder_.nodes()[m.node]->name, m.qpn, m.index, m.bytes,
-                        m.begun, m.visible ? std::to_string(m.visible) : "",
+    text += fmt::format("{},{},{},{},{},{},{},{},{},{}", i + 1, recorder_.nodes()[m.node]->name, m.qpn, m.index,
+                        m.bytes, m.begun, m.visible ? std::to_string(m.visible) : "",
                         m.received ? std::to_string(m.received) : "", m.completed, m.completed - m.begun);
     std::map<std::string, RowTime> rows;
     for (const RowTime& r : m.to_completion) {

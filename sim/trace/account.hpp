@@ -23,7 +23,7 @@ struct MessageAccount {
   uint16_t node = 0;
   uint32_t qpn = 0, index = 0;
   uint64_t bytes = 0;
-  Picoseconds begun = 0;                           // the CPU begins the post
+  Picoseconds begun = 0;  // the CPU begins the post
   Picoseconds completed = 0;
   Picoseconds visible = 0, received = 0;  // 0 for a message without bytes, without receive completion
   std::vector<RowTime> to_completion, to_visible, to_received;  // in the order in which the walk back met them

@@ -9,7 +9,7 @@ namespace {
 // Tags: a message has the top bit and 24 bits of number, a packet 25 bits of number; the node lies between.
 constexpr uint32_t kMessageBit = uint32_t(1) << 31;
 constexpr unsigned kMessageBits = 24, kPacketBits = 25;
-constexpr size_t kMostKept = 4;
+constexpr size_t kMostKept = 4, kMostGrants = 16;
 
 uint32_t packet_number(uint32_t tag) {
   return tag & ((uint32_t(1) << kPacketBits) - 1);
@@ -17,7 +17,8 @@ uint32_t packet_number(uint32_t tag) {
 
 }  // namespace
 
-void Recorder::observe(const std::string& node, Domain& domain, const hw::Clock& clock, const Elaboration& elaboration) {
+void Recorder::observe(const std::string& node, Domain& domain, const hw::Clock& clock,
+                       const Elaboration& elaboration) {
   nodes_.push_back(std::make_unique<Node>(Node{node, &domain, clock, {}}));
   Node& n = *nodes_.back();
   for (size_t i = 0; i < elaboration.streams().size(); i++)
@@ -218,7 +219,7 @@ void Recorder::take_inputs() {
     const Step::Taken& t = step_.taken[i];
     const EventId event = event_of(t.token.tag);
     t.from->read_by(event ? event : add_read(t.token.tag));
-    if (t.token.look.grant) step_.stage->granted[t.token.look.qpn] = event_of(t.token.tag);
+    if (t.token.look.grant) note_grant(t.token.look, event_of(t.token.tag));
   }
 }
 
@@ -401,9 +402,18 @@ EventId Recorder::cut_from(uint32_t parent, const TokenLook& look) {
   const Event* taken = log_.find(same);
   if (taken && taken->tag == parent)
     s.shortest = std::min(s.shortest, step_.cycle - clock.edge_at_or_after(taken->time));
-  const auto grant = s.granted.find(look.qpn);
-  if (grant == s.granted.end() || log_.time_of(grant->second) <= log_.time_of(same)) return same;
-  return log_.time_of(grant->second) <= clock.edge(step_.cycle - s.shortest) ? grant->second : same;
+  const auto granted = s.granted.find(look.qpn);
+  if (granted == s.granted.end() || step_.cycle < s.shortest) return same;
+  const Picoseconds newest = clock.edge(step_.cycle - s.shortest);
+  const auto early = [this, newest](EventId grant) { return log_.time_of(grant) <= newest; };
+  const auto grant = std::find_if(granted->second.rbegin(), granted->second.rend(), early);
+  return grant != granted->second.rend() && log_.time_of(*grant) > log_.time_of(same) ? *grant : same;
+}
+
+void Recorder::note_grant(const TokenLook& look, EventId event) {
+  std::deque<EventId>& grants = step_.stage->granted[look.qpn];
+  grants.push_back(event);
+  if (grants.size() > kMostGrants) grants.pop_front();
 }
 
 void Recorder::finish_if_done(uint32_t message) {

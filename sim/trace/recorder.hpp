@@ -31,7 +31,7 @@ struct TracedMessage {
   uint16_t node = 0;
   uint32_t qpn = 0, index = 0;  // of the work request, modulo 2^16
   uint64_t bytes = 0, placed = 0;
-  bool receives = false;  // ends in a receive completion too
+  bool receives = false;          // ends in a receive completion too
   EventId begun = 0, posted = 0;  // the CPU begins the post; rings the doorbell
   EventId visible = 0;            // all bytes are in the memory that they go to; 0: not yet, or no bytes
   EventId completed = 0;          // the completion is there for the CPU to see
@@ -108,11 +108,11 @@ class Recorder : public hw::Causes {
   };
   struct Stage {
     std::vector<StreamTrack*> inputs, outputs;
-    std::vector<EventId> last_write;    // by output
-    std::array<Touched, 1024> touched;  // latest event by tag; direct-mapped
-    std::vector<Touched> kept;          // packets taken and not passed on, the latest last
-    std::unordered_map<uint32_t, EventId> granted;  // by QPN: the last token that lets it go on
-    hw::Cycles shortest = hw::kForever;             // from what is taken to a packet that is cut
+    std::vector<EventId> last_write;                            // by output
+    std::array<Touched, 1024> touched;                          // latest event by tag; direct-mapped
+    std::vector<Touched> kept;                                  // packets taken and not passed on, the latest last
+    std::unordered_map<uint32_t, std::deque<EventId>> granted;  // by QPN: the last tokens that let it go on
+    hw::Cycles shortest = hw::kForever;                         // from what is taken to a packet that is cut
     EventId last = 0;
     std::deque<Waking> wakings;  // of a stage without streams
     EventId wake = 0;            // the latest of them that is due
@@ -132,7 +132,7 @@ class Recorder : public hw::Causes {
     std::vector<Touched> events;
     std::vector<Touched> parents;  // of the packets that it cuts
     std::vector<uint32_t> passed;
-    hw::Post post;                 // the latest
+    hw::Post post;  // the latest
     struct {
       Picoseconds edge = 0, ready = 0;
       EventId cause = 0;
@@ -158,6 +158,7 @@ class Recorder : public hw::Causes {
   struct Written {
     uint32_t tag, parent;  // parent: the message or request that a new packet is cut from, else 0
   };
+  void note_grant(const TokenLook& look, EventId event);
   Written tag_of_written(const TokenLook& look);
   EventId cut_from(uint32_t parent, const TokenLook& look);
   EventId arrival(uint32_t tag);

@@ -85,9 +85,8 @@ void Timeline::write(std::ostream& out) {
                       s + 1, s + 1));
     }
   }
-  std::sort(slices_.begin(), slices_.end(), [](const Slice& a, const Slice& b) {
-    return std::tie(a.from, a.stage) < std::tie(b.from, b.stage);
-  });
+  std::sort(slices_.begin(), slices_.end(),
+            [](const Slice& a, const Slice& b) { return std::tie(a.from, a.stage) < std::tie(b.from, b.stage); });
   const auto pid = [](unsigned stage) { return stage / Recorder::kStages + 1; };
   const auto tid = [](unsigned stage) { return stage % Recorder::kStages + 1; };
   for (const Slice& s : slices_)
