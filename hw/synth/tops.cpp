@@ -16,6 +16,7 @@
 #include "../tables/msn.hpp"
 #include "../tables/outstanding_reads.hpp"
 #include "../tables/qp_state.hpp"
+#include "../tables/receive_queue.hpp"
 #include "../tables/retransmit.hpp"
 #include "../tables/timer.hpp"
 #include "../tx/ack_merge.hpp"

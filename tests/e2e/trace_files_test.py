@@ -1,5 +1,6 @@
 """timeline.json against the trace-event schema, waves.vcd against what the streams allow and GTKWave's converter, and
 the packet ladder against the capture of the same run."""
+import itertools
 import json
 import re
 import shutil
@@ -24,8 +25,12 @@ class Timeline(Case):
         schema = json.loads((ROOT / "tests/e2e/trace_event.schema.json").read_text())
         validator = jsonschema.Draft7Validator(schema)
         validator.check_schema(schema)
-        events = self.timeline("--trace-from", 2, "--trace-to", 4)
-        validator.validate({"displayTimeUnit": "ns", "traceEvents": events})
+        for op, test in itertools.product(("write", "read", "send"), ("bw", "lat")):
+            self.balboa("perf", "--op", op, "--test", test, "-n", 20, "-s", 6000, "--timeline", "--quiet", "-o", "out",
+                        "--trace-from", 2, "--trace-to", 6)
+            events = json.loads((self.folder / "out/timeline.json").read_text())["traceEvents"]
+            self.assertTrue([e for e in events if e["ph"] == "X"], op)
+            validator.validate({"displayTimeUnit": "ns", "traceEvents": events})
         with self.assertRaises(jsonschema.ValidationError):
             validator.validate({"traceEvents": events + [{"ph": "X", "name": "without a time", "pid": 1, "tid": 1}]})
 
@@ -38,11 +43,15 @@ class Timeline(Case):
             ends[track] = e["ts"] + e["dur"]
 
     def test_every_packet_has_a_begin_an_end_and_an_arrow(self):
-        events = self.timeline()
+        for op, packets in (("write", 2), ("send", 2), ("read", 3)):  # a READ: the request and its responses
+            with self.subTest(op=op):
+                self.check_packets(self.timeline("--op", op), packets)
+
+    def check_packets(self, events, packets):
         self.assertEqual({e["args"]["name"] for e in events if e["name"] == "process_name"}, {"nic0", "nic1"})
         begins = {e["id"] for e in events if e["ph"] == "b"}
         self.assertEqual(begins, {e["id"] for e in events if e["ph"] == "e"})
-        self.assertEqual(len(begins), 2 * 20 * 2 * 2)  # two packets a message, seen by both nodes
+        self.assertEqual(len(begins), packets * 20 * 2 * 2)  # seen by both nodes
         sent = {e["id"]: e for e in events if e["ph"] == "s"}
         taken = {e["id"]: e for e in events if e["ph"] == "f"}
         self.assertEqual(sent.keys(), taken.keys())
