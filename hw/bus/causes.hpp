@@ -19,7 +19,7 @@ struct Span {
   Picoseconds ps;
 };
 
-// A work request that a step posts: the tag of its message, 0 for one without, and when.
+// A post: the tag of its message, 0 for a row or a receive work request, and what happens then.
 struct Post {
   uint32_t tag = 0;
   EventId event = 0;
@@ -43,10 +43,10 @@ class Causes {
   virtual void held(EventId cause, Picoseconds ready, Span first, Span second) = 0;
   // The running step makes sure that `stage` of `scheduler` is called in cycle `at` of that clock.
   virtual void woken(const Scheduler* scheduler, int stage, uint64_t at) = 0;
-  // The CPU makes up a work request of `bytes` bytes that the running step posts next; `receives`: it ends in a receive
-  // completion too. Returns the tag of the message.
+  // The running step posts this work request of `bytes` bytes; `receives`: it ends in a receive completion too. Returns
+  // the tag of its message.
   virtual uint32_t posts(uint32_t qpn, uint32_t index, uint64_t bytes, bool receives) = 0;
-  // What the running step rings a doorbell for.
+  // What the running step rings a doorbell for: the work request that it has posted just now, or a row.
   virtual Post rings() = 0;
   // The running step takes an order that arrived at the edge `edge`, complete at `ready`, `spent` after `cause`, or
   // after its own post for cause 0.

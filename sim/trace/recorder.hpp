@@ -6,8 +6,10 @@
 //   own    the stage's step in the cycle before, which handled the same packet
 //   room   an output that was full and got room in this very cycle
 //   own    the stage's step in the cycle before, which handled another packet
-//   own    the latest step of the stage that had to do with it: it took the packet, wrote the same output for another,
-//          or took a command that it has not passed on; the stage waited for its own time
+//   own    the latest step of the stage that had to do with it: it took the packet, or what that is cut from, or a
+//          credit for its QP; wrote the same output for another; or took a command that it has not passed on; the stage
+//          waited for its own time
+//   room   the same, where the output got room later than that: a stage may look for room some cycles before it writes
 //
 // Ports in the order of step(). What was released last is what counts, and all that is released in a cycle is released
 // at once: whatever is asked for first would have held the step up as long as anything behind it.

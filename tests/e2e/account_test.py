@@ -302,14 +302,16 @@ class Idle(Case):
                                      (self.folder / "other" / name).read_bytes(), f"{load} {setting} {name}")
 
     def test_a_lost_packet_is_blamed_on_the_timer(self):
-        text = scenario({"nic": {"timeout": 5}, "workload": {"size": 64, "iterations": 1}}, forward=[1])
-        self.write("lost.toml", text)
-        self.balboa("run", "lost.toml", "--account", "--quiet", "-o", "out")
-        with open(self.folder / "out/latency.csv", encoding="utf-8") as file:
-            [message] = csv.DictReader(file)
-        self.check_sums([message])
-        timer = sum(int(message.get(f"nic0.tables.timer.{k}_ps") or 0) for k in ("service", "queueing"))
-        self.assertGreaterEqual(timer, 32 * 4096 * NS)
+        for op, lost in itertools.product(("write", "read", "send"), ("forward", "backward")):
+            with self.subTest(op=op, lost=lost):
+                workload = {"operation": op, "size": 64, "iterations": 1}
+                self.write("lost.toml", scenario({"nic": {"timeout": 5}, "workload": workload}, **{lost: [1]}))
+                self.balboa("run", "lost.toml", "--account", "--quiet", "-o", "out")
+                with open(self.folder / "out/latency.csv", encoding="utf-8") as file:
+                    [message] = csv.DictReader(file)
+                self.check_sums([message])
+                timer = sum(int(message.get(f"nic0.tables.timer.{k}_ps") or 0) for k in ("service", "queueing"))
+                self.assertGreaterEqual(timer, 32 * 4096 * NS)
 
     # -------------------------------------------------------------------------------------------- what if
 
