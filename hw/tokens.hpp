@@ -119,6 +119,7 @@ struct ReceiveCompletion {
   Bits<16> index;
   Bits<32> bytes, immediate;
   Bits<1> has_immediate, is_write, solicited;  // is_write: WRITE with immediate, whose data went elsewhere
+  Tag tag;
   HW_TOKEN(qpn, index, bytes, immediate, has_immediate, is_write, solicited)
 };
 
@@ -178,6 +179,7 @@ struct Wqe {
   Bits<32> length;  // bytes, 0 .. 2^31
   Bits<32> immediate;
   Bits<16> index;
+  Tag tag;
   HW_TOKEN(qpn, operation, has_immediate, solicited, local_address, remote_address, rkey, length, immediate, index)
 };
 
@@ -209,6 +211,7 @@ struct Completion {
   Qpn qpn;
   Bits<16> index;
   Bits<4> status;
+  Tag tag;
   HW_TOKEN(qpn, index, status)
 };
 
@@ -251,6 +254,7 @@ struct Credit {
   Qpn qpn;
   Bits<24> psns;
   Bits<1> dead;
+  Tag tag;
   HW_TOKEN(qpn, psns, dead)
 };
 
@@ -266,6 +270,7 @@ struct ReadIssued {
 // outstanding_reads -> work_queue: all responses of a READ request of this QP are there.
 struct ReadAnswered {
   Qpn qpn;
+  Tag tag;
   HW_TOKEN(qpn)
 };
 
@@ -284,6 +289,7 @@ struct ListCommand {
   TxPacket packet;
   Bits<24> count;
   Bits<4> status;
+  Tag tag;
   HW_TOKEN(op, packet, count, status)
 };
 

@@ -35,27 +35,38 @@ class CardMemory {
   bool holds(uint64_t address) const { return address - params_.base < params_.bytes; }
   HostMemory& memory() { return memory_; }
 
-  // A transfer that reaches its port at `time`: `start` on the port, `taken` for a write: visible.
-  Grant read(hw::Picoseconds time, uint64_t bytes) { return place(read_free_, time, bytes); }
-  Grant write(hw::Picoseconds time, uint64_t bytes) { return place(write_free_, time, bytes); }
+  // A transfer that reaches its port at `time`: `start` on the port, `taken` for a write: visible. For who traces: of
+  // packet `tag`, by `cause`.
+  Grant read(hw::Picoseconds time, uint64_t bytes, uint32_t tag = 0, hw::EventId cause = 0) {
+    return place(last_read_, time, bytes, tag, cause);
+  }
+  Grant write(hw::Picoseconds time, uint64_t bytes, uint32_t tag = 0, hw::EventId cause = 0) {
+    return place(last_write_, time, bytes, tag, cause);
+  }
   // When the first `bytes` of a read are there.
   hw::Picoseconds arrival(const Grant& read, uint64_t bytes) const {
     return read.start + params_.latency + time_.of(bytes);
   }
 
  private:
-  Grant place(hw::Picoseconds& free, hw::Picoseconds time, uint64_t bytes) const {
+  Grant place(Grant& last, hw::Picoseconds time, uint64_t bytes, uint32_t tag, hw::EventId cause) const {
     Grant g;
-    g.start = std::max(time, free);
-    g.end = free = g.start + time_.of(bytes);
+    g.start = std::max(time, last.end);
+    g.end = g.start + time_.of(bytes);
     g.taken = g.end + params_.latency;
-    return g;
+    if (hw::Causes* causes = hw::world().causes) {
+      const bool waits = g.start > time;
+      g.begins =
+          causes->later(tag, g.start, waits ? last.begins : cause, {hw::Part::pcie, waits ? g.start - last.start : 0});
+      g.is_taken = causes->later(tag, g.taken, g.begins, {hw::Part::pcie, g.taken - g.start});
+    }
+    return last = g;
   }
 
   CardMemoryParams params_;
   ByteTime time_;
   HostMemory memory_;
-  hw::Picoseconds read_free_ = 0, write_free_ = 0;
+  Grant last_read_, last_write_;
 };
 
 }  // namespace models

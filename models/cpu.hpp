@@ -17,7 +17,9 @@ class Cpu {
 
   // To be called in every step that wants to post: false until the CPU has spent the time of a post on it.
   bool post() {
-    return waited([this] { return start() + params_.post_cost; });
+    const bool posts = waited([this] { return start() + params_.post_cost; });
+    if (posts && hw::world().causes) explain(*hw::world().causes);
+    return posts;
   }
   // To be called in every step that finds what the loop waits for: false until the loop looks.
   bool poll() {
@@ -34,6 +36,12 @@ class Cpu {
  private:
   // What begins in the cycle in which the last work ended follows it at once, not at the edge.
   hw::Picoseconds start() const { return hw::world().now == due_ ? free_ : now(); }
+
+  // A post takes the CPU's time up to `end_`.
+  void explain(hw::Causes& causes) const {
+    const hw::EventId begun = causes.later(0, end_ - params_.post_cost, 0, {hw::Part::host, 0});
+    causes.held(begun, end_, {hw::Part::host, params_.post_cost}, {});
+  }
 
   template <class F>
   bool waited(F until) {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "hw/bus/causes.hpp"
 #include "hw/bus/clock.hpp"
 
 namespace models {
@@ -14,6 +15,8 @@ struct Frame {
   std::vector<uint8_t> bytes;  // from the destination address on, padded to 60, without FCS
   uint32_t tag = 0;            // hw::Tag of the packet
   hw::Picoseconds start = 0;   // first bit of the preamble, here
+  hw::Picoseconds delay = 0;   // of the cables so far
+  hw::EventId begun = 0;       // its first bit on the line of the sender, in a traced run
 };
 
 class FrameReceiver {

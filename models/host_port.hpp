@@ -25,8 +25,8 @@ class HostPort {
   void step(hls::stream<hw::Completion>& completions, hls::stream<hw::ReceiveCompletion>& receive_completions,
             hls::stream<T>&... orders) {
     device_.settle();
-    if (!receive_completions.empty()) device_.complete(receive_completions.read());
-    if (!completions.empty()) device_.complete(completions.read());
+    if (!receive_completions.empty()) complete(receive_completions.read());
+    if (!completions.empty()) complete(completions.read());
     if (device_.next_order() > hw::world().now) return;
     const std::tuple<hls::stream<T>&...> streams(orders...);
     const bool taken = std::visit(
@@ -42,6 +42,11 @@ class HostPort {
   Waker waker;
 
  private:
+  void complete(const hw::ReceiveCompletion& c) { device_.complete(c, c.tag.id, hw::Completes::receive); }
+  void complete(const hw::Completion& c) {
+    device_.complete(c, c.tag.id, bool(c.status) ? hw::Completes::failure : hw::Completes::send);
+  }
+
   // False when the stream is full.
   template <class T>
   static bool put(hls::stream<T>& s, const T& token) {

@@ -9,6 +9,7 @@ void Link::receive(Frame&& frame) {
     return;
   }
   frame.start += delay_;
+  frame.delay += delay_;
   peer_.receive(std::move(frame));
 }
 

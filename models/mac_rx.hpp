@@ -44,6 +44,7 @@ class MacRx : public FrameReceiver {
     beat.tag.id = frame.tag;
     sent_ += bytes;
     beat.last = hw::Bits<1>(sent_ == frame.bytes.size());
+    if (hw::world().causes && beat_due_ == hw::world().now) explain(*hw::world().causes, frame);
     out.write(beat);
     fill_--;
     if (bool(beat.last)) {
@@ -73,6 +74,12 @@ class MacRx : public FrameReceiver {
     return frame.start + line_time(kPreambleBytes + end, params_.gbps);
   }
   static size_t first_beat(const Frame& frame) { return std::min(kBeatBytes, frame.bytes.size()); }
+
+  // Why the beat that ends at `sent_` leaves in its first possible cycle: its last byte has come.
+  void explain(hw::Causes& causes, const Frame& frame) const {
+    const hw::Picoseconds ready = arrival(frame, sent_), on_line = line_time(kPreambleBytes + sent_, params_.gbps);
+    causes.held(frame.begun, ready, {hw::Part::mac, on_line}, {hw::Part::wire, frame.delay});
+  }
 
   void admit() {
     Frame frame = std::move(arriving_.front().frame);

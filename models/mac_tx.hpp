@@ -41,7 +41,11 @@ class MacTx {
     largest_ = std::max(largest_, frame_.bytes.size());
     if (frame_.bytes.size() < kMinFrameBytes) frame_.bytes.resize(kMinFrameBytes);
     frame_.tag = tag;
-    frame_.start = std::max(clock_.edge(hw::world().now), line_free_);
+    const hw::Picoseconds now = clock_.edge(hw::world().now);
+    frame_.start = std::max(now, line_free_);
+    if (hw::world().causes) frame_.begun = begin(*hw::world().causes, now);
+    begun_ = frame_.begun;
+    started_ = frame_.start;
     line_free_ = frame_.start + frame_time(frame_.bytes.size(), params_.gbps);
     const hw::Picoseconds waiting = line_time(params_.transmit_bytes, params_.gbps);
     room_ = line_free_ <= waiting ? 0 : clock_.edge_at_or_after(line_free_ - waiting);
@@ -51,14 +55,22 @@ class MacTx {
     line_.receive(std::exchange(frame_, Frame()));
   }
 
+  // The frame begins with its last beat, or when the line is free of the frame before.
+  hw::EventId begin(hw::Causes& causes, hw::Picoseconds now) const {
+    const bool waits = line_free_ > now;
+    return causes.later(frame_.tag, frame_.start, waits ? begun_ : causes.here(frame_.tag),
+                        {hw::Part::mac, waits ? frame_.start - started_ : 0});
+  }
+
   MacParams params_;
   hw::Clock clock_;
   FrameReceiver& line_;
   std::vector<Observer> observers_;
   Frame frame_;
-  size_t largest_ = kMinFrameBytes;  // what to reserve for a frame
-  hw::Picoseconds line_free_ = 0;
-  hw::Cycles room_ = 0;  // the next frame is taken from this cycle on
+  size_t largest_ = kMinFrameBytes;              // what to reserve for a frame
+  hw::Picoseconds line_free_ = 0, started_ = 0;  // of the last frame
+  hw::EventId begun_ = 0;                        // the same, for who traces
+  hw::Cycles room_ = 0;                          // the next frame is taken from this cycle on
 };
 
 }  // namespace models

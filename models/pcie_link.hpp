@@ -17,6 +17,7 @@
 #include <queue>
 #include <vector>
 
+#include "hw/bus/causes.hpp"
 #include "hw/bus/world.hpp"
 #include "models/pcie.hpp"
 
@@ -34,23 +35,32 @@ class Credits {
   hw::Picoseconds spend(hw::Picoseconds from, uint64_t amount);
   // When one is there: 0 now, kNotYet when nobody knows yet.
   hw::Picoseconds next() const { return free_ != 0 ? 0 : returns_.empty() ? kNotYet : returns_.front().time; }
-  // Times never fall.
-  void give_back(hw::Picoseconds time, uint64_t amount) { returns_.push_back({time, amount}); }
+  // Times never fall. `taken`: the far end takes the TLP that they were spent on, for who traces.
+  void give_back(hw::Picoseconds time, uint64_t amount, hw::EventId taken) {
+    returns_.push_back({time, amount, taken});
+  }
+  // Of the credit that is the next to come, where next() says when.
+  hw::EventId next_taken() const { return returns_.front().taken; }
+  // Of the credits that came back last to be spent.
+  hw::EventId taken() const { return taken_; }
 
  private:
   struct Return {
     hw::Picoseconds time;
     uint64_t amount;
+    hw::EventId taken;
   };
   uint64_t free_;
+  hw::EventId taken_ = 0;
   std::deque<Return> returns_;
 };
 
 // Where a TLP has its place.
 struct Grant {
-  hw::Picoseconds start = kNotYet;  // on the link
-  hw::Picoseconds end = 0;          // of its last byte
-  hw::Picoseconds taken = 0;        // by the far end, after all posted TLPs before it
+  hw::Picoseconds start = kNotYet;       // on the link
+  hw::Picoseconds end = 0;               // of its last byte
+  hw::Picoseconds taken = 0;             // by the far end, after all posted TLPs before it
+  hw::EventId begins = 0, is_taken = 0;  // the same in a traced run: at `start` and `taken`
 
   bool given() const { return start != kNotYet; }
 };
@@ -63,6 +73,8 @@ struct Tlp {
   Priority priority;
   uint64_t link_bytes;    // with its headers; several TLPs back to back may go as one
   uint64_t posted_bytes;  // that need credits and the host's attention; 0: neither
+  uint32_t tag = 0;       // of its packet; for who traces, as is
+  hw::EventId cause = 0;  // what happens at `ready`
 };
 
 class PcieWire {
@@ -92,6 +104,8 @@ class PcieWire {
   hw::Picoseconds now() const { return clock_.edge(hw::world().now); }
   void place_waiting();
   Grant place(const Tlp& tlp);
+  // `returned`: the event that gave back the credits it waited for last, if it did.
+  void explain(hw::Causes& causes, const Tlp& tlp, hw::EventId returned, Grant& grant);
 
   hw::Clock clock_;
   ByteTime link_time_, host_time_;
@@ -102,6 +116,7 @@ class PcieWire {
   uint64_t sent_ = 0;
   hw::Picoseconds free_ = 0;   // the link, from then on
   hw::Picoseconds taken_ = 0;  // the last posted TLP
+  Grant last_, last_posted_;   // for who traces
 };
 
 struct PcieLink {

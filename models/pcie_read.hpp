@@ -47,7 +47,10 @@ class PcieRead {
     if (left_ == 0 && !commands.empty()) take(commands.read());
     if (on_the_way_) reach_memory();
     if (left_ != 0 && may_issue()) issue();
-    if (!requests_.empty() && !data.full() && beat_is_there()) data.write(next_beat());
+    if (!requests_.empty() && !data.full() && beat_is_there()) {
+      if (hw::world().causes && beat_due_ == hw::world().now) explain_beat(*hw::world().causes);
+      data.write(next_beat());
+    }
   }
   hw::Cycles quiet() const {
     if (issued_ == hw::world().now) return 0;
@@ -68,7 +71,9 @@ class PcieRead {
   };
   struct Arrival {
     hw::Picoseconds time;
-    bool sure;  // else no earlier than that, and known after `time` and after the request's `ready`
+    bool sure;                  // else no earlier than that, and known after `time` and after the request's `ready`
+    hw::Picoseconds start = 0;  // of the data on its way; for who traces, as is
+    hw::EventId begins = 0;     // what happens then
   };
 
   bool tag_free() const { return params_.unlimited || requests_.size() < params_.outstanding_reads; }
@@ -90,6 +95,7 @@ class PcieRead {
 
   void issue() {
     const bool whole = from_card_ || params_.unlimited;
+    const hw::EventId issued = hw::world().causes ? explain_issue(*hw::world().causes) : 0;
     const uint64_t bytes = whole ? left_ : std::min<uint64_t>(left_, params_.max_read_request);
     left_ -= bytes;
     issued_ = hw::world().now;
@@ -98,11 +104,11 @@ class PcieRead {
     address_ += bytes;
     if (from_card_) {
       r.ready = now();
-      r.down = card_->read(now(), bytes);
+      r.down = card_->read(now(), bytes, tag_, issued);
       return;
     }
     if (!params_.unlimited) credits_.spend(now(), 1);
-    link_.to_host.send({now(), Priority::kReadRequest, kReadHeaderBytes, 0}, &r.up);
+    link_.to_host.send({now(), Priority::kReadRequest, kReadHeaderBytes, 0, tag_, issued}, &r.up);
     on_the_way_ = !r.up.given();
     if (r.up.given()) reach_memory();
   }
@@ -111,19 +117,22 @@ class PcieRead {
     link_.to_host.settle();
     Request& r = requests_.back();
     on_the_way_ = false;
-    if (!params_.unlimited) credits_.give_back(r.up.taken + params_.credit_latency, 1);
+    if (!params_.unlimited) credits_.give_back(r.up.taken + params_.credit_latency, 1, r.up.is_taken);
     r.ready = r.up.taken + params_.read_latency - way_back_ + memory_latency_.next();
-    link_.to_nic.send({r.ready, Priority::kReadData, read_data_link_bytes(params_, r.bytes), 0}, &r.down);
+    hw::Causes* causes = hw::world().causes;
+    const hw::EventId ready =
+        causes ? causes->later(r.tag, r.ready, r.up.is_taken, {hw::Part::pcie, r.ready - r.up.taken}) : 0;
+    link_.to_nic.send({r.ready, Priority::kReadData, read_data_link_bytes(params_, r.bytes), 0, r.tag, ready}, &r.down);
   }
 
   // When the first `bytes` of a request are in the NIC.
   Arrival arrival(Request& r, uint64_t bytes) {
-    if (r.from_card) return {card_->arrival(r.down, bytes), true};
+    if (r.from_card) return {card_->arrival(r.down, bytes), true, r.down.start, r.down.begins};
     if (r.ready == kNotYet) return {now(), false};
     if (!r.down.given()) link_.to_nic.settle();
     const hw::Picoseconds start = r.down.given() ? r.down.start : r.ready;
     const hw::Picoseconds time = start + link_time_.of(read_data_link_bytes(params_, bytes)) + way_back_;
-    return {time + params_.device_read_latency, r.down.given()};
+    return {time + params_.device_read_latency, r.down.given(), start, r.down.begins};
   }
   // The completion that holds the byte before `end` of the first request.
   Arrival completion(uint64_t end) {
@@ -138,12 +147,13 @@ class PcieRead {
     Arrival whole = command_in_;
     for (auto r = requests_.begin(); !whole.sure && r != requests_.end(); ++r) {
       const Arrival a = arrival(*r, r->bytes);
-      whole.time = std::max(whole.time, a.time);
+      if (a.time > whole.time) whole = {a.time, false, a.start, a.begins};
       if (!a.sure) break;
       whole.sure = r->last;
     }
     command_in_ = whole;
-    return {whole.time + engine_time_.of(command_sent_ + end), whole.sure};
+    whole.time += engine_time_.of(command_sent_ + end);
+    return whole;
   }
 
   // The next beat is there in the running cycle; if not, `beat_due_` is when to look again.
@@ -157,6 +167,7 @@ class PcieRead {
     const bool cut_through = params_.device_gbps == 0 || params_.unlimited || requests_.front().from_card;
     const Arrival a = cut_through ? completion(end) : moved(end);
     beat_due_ = edges_.at_or_after(a.time);
+    if (hw::world().causes) due_by_ = a;
     if (a.sure) return;
     arrived_ = 0;
     beat_due_ = std::max(hw::world().now + 1, beat_due_);
@@ -186,6 +197,17 @@ class PcieRead {
     beat_due_ = hw::world().now + 1;
   }
 
+  // A request is issued with its command, or when a credit has come back for it.
+  hw::EventId explain_issue(hw::Causes& causes) const {
+    const hw::Picoseconds back = free_of_credits() ? 0 : credits_.next();
+    if (back == 0 || clock_.edge_at_or_after(back) != hw::world().now) return causes.here(tag_);
+    return causes.at_edge(tag_, now(), back, credits_.next_taken(), {hw::Part::pcie, params_.credit_latency});
+  }
+  // Why the next beat leaves in its first possible cycle: its last byte has come.
+  void explain_beat(hw::Causes& causes) const {
+    causes.held(due_by_.begins, due_by_.time, {hw::Part::pcie, due_by_.time - due_by_.start}, {});
+  }
+
   PcieParams params_;
   hw::Clock clock_;
   HostMemory& memory_;
@@ -207,6 +229,7 @@ class PcieRead {
   hw::Cycles beat_due_ = 0;
   uint64_t command_sent_ = 0;     // bytes of the first command in requests that are done
   Arrival command_in_{0, false};  // all of it
+  Arrival due_by_{0, false};      // of the bytes that are there at beat_due_, for who traces
 };
 
 }  // namespace models

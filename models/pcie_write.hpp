@@ -37,7 +37,10 @@ class PcieWrite {
 
   void step(hls::stream<hw::DmaCommand>& commands, hls::stream<hw::Beat<W>>& data) {
     settle();
-    if (!active_ && has_room() && !commands.empty()) start(commands.read());
+    if (!active_ && has_room() && !commands.empty()) {
+      if (hw::world().causes && room_.given()) explain_start(*hw::world().causes);
+      start(commands.read());
+    }
     if (active_ && !data.empty()) take(data.read());
   }
   hw::Cycles quiet() const {
@@ -59,7 +62,11 @@ class PcieWrite {
     link_.to_host.settle();
     if (complete_) finish();
     const hw::Picoseconds now = clock_.edge(hw::world().now);
-    for (; !sent_.empty() && sent_.front().grant.start <= now; sent_.pop_front()) waiting_ -= sent_.front().bytes;
+    const bool waits = hw::world().causes && !has_room();
+    for (; !sent_.empty() && sent_.front().grant.start <= now; sent_.pop_front()) {
+      waiting_ -= sent_.front().bytes;
+      if (waits && has_room()) room_ = sent_.front().grant;
+    }
   }
   void start(const hw::DmaCommand& command) {
     command_ = command;
@@ -89,10 +96,12 @@ class PcieWrite {
     waiting_ += bytes;
     sent_.push_back({bytes, Grant()});
     Grant& grant = sent_.back().grant;
+    const uint32_t tag = command_.tag.id;
+    const hw::EventId cause = hw::world().causes ? hw::world().causes->here(tag) : 0;
     if (to_card_)
-      grant = card_->write(now, bytes);
+      grant = card_->write(now, bytes, tag, cause);
     else
-      link_.to_host.send({now, Priority::kPayload, kWriteHeaderBytes + bytes, bytes}, &grant);
+      link_.to_host.send({now, Priority::kPayload, kWriteHeaderBytes + bytes, bytes, tag, cause}, &grant);
   }
   // A granted command is posted at once, others in the next cycle, by when every grant is known.
   void end() {
@@ -101,14 +110,27 @@ class PcieWrite {
     if (sent_.back().grant.given()) finish();
   }
   void finish() {
-    const hw::Picoseconds taken = sent_.back().grant.taken;
+    const hw::Picoseconds latency = to_card_ ? 0 : params_.write_latency;
+    const Grant& grant = sent_.back().grant;
     HostMemory& memory = to_card_ ? card_->memory() : memory_;
-    const hw::Cycles visible = memory.post(visible_cycle(to_card_ ? taken : taken + params_.write_latency),
-                                           command_.address.u64(), data_.data(), filled_);
+    const hw::Cycles visible =
+        memory.post(visible_cycle(grant.taken + latency), command_.address.u64(), data_.data(), filled_);
     for (const Observer& observer : observers_) observer(command_, clock_.edge(visible));
+    if (hw::world().causes) explain_visible(*hw::world().causes, grant, latency, clock_.edge(visible));
     complete_ = false;
   }
   hw::Cycles visible_cycle(hw::Picoseconds time) { return std::max(hw::world().now + 1, edges_.at_or_after(time)); }
+
+  // A command that waited for room is taken when the TLP that made it has begun.
+  void explain_start(hw::Causes& causes) {
+    if (clock_.edge_at_or_after(room_.start) == hw::world().now) causes.held(room_.begins, room_.start, {}, {});
+    room_ = Grant();
+  }
+  void explain_visible(hw::Causes& causes, const Grant& last, hw::Picoseconds latency, hw::Picoseconds visible) const {
+    const uint32_t tag = command_.tag.id;
+    causes.placed(tag, filled_,
+                  causes.at_edge(tag, visible, last.taken + latency, last.is_taken, {hw::Part::pcie, latency}));
+  }
 
   PcieParams params_;
   hw::Clock clock_;
@@ -125,6 +147,7 @@ class PcieWrite {
   size_t filled_ = 0, cut_ = 0;  // bytes of the command that came, and that are in TLPs
   std::deque<Sent> sent_;        // not yet on the link
   uint64_t waiting_ = 0;         // bytes of them
+  Grant room_;                   // of the TLP that made room for the next command, for who traces
 };
 
 }  // namespace models

@@ -4,6 +4,8 @@
 #include <cerrno>
 #include <string>
 
+#include "hw/bus/causes.hpp"
+
 namespace models {
 
 namespace {
@@ -83,6 +85,14 @@ hw::Wqe wqe_of(uint32_t qp_num, const SendWr& wr, uint16_t index) {
   wqe.length = hw::Bits<32>(wr.length);
   wqe.immediate = hw::Bits<32>(wr.imm_data);
   wqe.index = hw::Bits<16>(index);
+  return wqe;
+}
+
+// A traced run tells messages apart.
+hw::Wqe tagged(hw::Wqe wqe) {
+  const bool receives = wqe.operation == hw::Bits<2>(hw::kOpSend) || bool(wqe.has_immediate);
+  if (hw::Causes* causes = hw::world().causes)
+    wqe.tag.id = causes->posts(uint32_t(wqe.qpn.u64()), uint32_t(wqe.index.u64()), wqe.length.u64(), receives);
   return wqe;
 }
 
@@ -247,7 +257,7 @@ int Device::post_send(uint32_t qp_num, const SendWr& wr) {
   if (error)
     give_flushed(q);
   else
-    order(wqe_of(qp_num, wr, index));
+    order(tagged(wqe_of(qp_num, wr, index)));
   return 0;
 }
 

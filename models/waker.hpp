@@ -1,6 +1,7 @@
 // How a model stage is woken by something that is no stream: a doorbell, bytes that appear in memory, a frame from
 // another clock domain.
 #pragma once
+#include "hw/bus/causes.hpp"
 #include "hw/bus/world.hpp"
 
 namespace models {
@@ -14,6 +15,7 @@ struct Waker {
   void at(hw::Cycles cycle) const {
     if (!scheduler) return;
     if (int64_t(cycle - scheduler->now()) <= 0) hw::violation("wake-up in the past", "waker");
+    if (hw::world().causes) hw::world().causes->woken(scheduler, stage, cycle);
     if (outside)
       scheduler->wake_from_outside(stage, cycle);
     else

@@ -181,6 +181,8 @@ class stream : public hw::StreamBase {
 
   // Observers may look at what was written last; stages may not (there is no peek).
   const T& newest() const { return ring_[(written_ - 1) & mask_].token; }
+  // To stamp its tag: the identity of a packet is given by who traces the run.
+  T& newest() { return ring_[(written_ - 1) & mask_].token; }
 
  private:
   struct Slot {

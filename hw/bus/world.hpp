@@ -7,6 +7,8 @@
 
 namespace hw {
 
+class Causes;
+
 typedef uint64_t Cycles;
 constexpr Cycles kForever = ~Cycles(0);
 
@@ -98,16 +100,17 @@ struct World {
   int stage;   // the stage that runs; -1: a test bench, which may touch any port
   const char* (*names)(const void* names_of, int stage);  // of stages, for messages
   const void* names_of;
+  Causes* causes;  // who wants to know why things happen (causes.hpp); null: nobody
 };
 
 inline World& world() {
-  static World w = {0, false, -1, nullptr, nullptr};
+  static World w = {0, false, -1, nullptr, nullptr, nullptr};
   return w;
 }
 
 // A world without stages, as test benches want it.
 inline void reset_world(Cycles now) {
-  world() = World{now, false, -1, nullptr, nullptr};
+  world() = World{now, false, -1, nullptr, nullptr, nullptr};
 }
 
 [[noreturn]] inline void violation(const char* what, const char* object) {

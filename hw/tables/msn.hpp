@@ -202,6 +202,7 @@ struct Msn {
     c.has_immediate = Bits<1>(wire::has_immediate(t.packet.opcode));
     c.is_write = ~t.sends;
     c.solicited = t.packet.solicited;
+    c.tag = t.packet.tag;
     return c;
   }
 

@@ -118,6 +118,7 @@ struct OutstandingReads {
     if (accepted && bool(t.piece.ends)) {
       ReadAnswered a;
       a.qpn = t.placement.ack.qpn;
+      a.tag = t.placement.tag;
       answered.write(a);
     }
 

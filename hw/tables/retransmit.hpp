@@ -88,6 +88,7 @@ struct Retransmit {
     EntryRow entry;
     Bits<1> last, continuation;
     Bits<16> index;
+    Tag tag;
   };
   // PSNs that a walk has to go, and whether they are one or none, to have it early in the cycle.
   struct Left {
@@ -138,6 +139,7 @@ struct Retransmit {
     link.last = p.last & Bits<1>(ends);
     link.continuation = continues_;
     link.index = p.index;
+    link.tag = p.tag;
     link_.write(tail_.data(), link);
     entry_.write(e, entry_of(p));
     tail_.write(row_of(p.qpn), e);
@@ -184,7 +186,7 @@ struct Retransmit {
     Head head = head_.data();
     if (bool(command_.packet.last)) {
       if (head.status == Bits<4>(kSuccess)) head.status = Bits<4>(kFlushed);  // never opened
-      completions.write(completion(command_.packet.qpn, command_.packet.index, head.status));
+      completions.write(completion(command_.packet.qpn, command_.packet.index, head.status, command_.packet.tag));
       head.status = Bits<4>(kFlushed);
       head_.write(row_of(command_.packet.qpn), head);
     }
@@ -211,7 +213,7 @@ struct Retransmit {
     free_in_ = free_in_ + EntryRow(1);
     released.inc();
     if (bool(link.last)) {
-      completions.write(completion(walk_qpn_, link.index, walk_status_));
+      completions.write(completion(walk_qpn_, link.index, walk_status_, link.tag));
       if (walk_status_ != Bits<4>(kSuccess)) walk_status_ = Bits<4>(kFlushed);
     }
     cursor_ = link.entry;
@@ -287,11 +289,12 @@ struct Retransmit {
     p.tag = e.tag;
     return p;
   }
-  static Completion completion(const Qpn& qpn, const Bits<16>& index, const Bits<4>& status) {
+  static Completion completion(const Qpn& qpn, const Bits<16>& index, const Bits<4>& status, const Tag& tag) {
     Completion c;
     c.qpn = qpn;
     c.index = index;
     c.status = status;
+    c.tag = tag;
     return c;
   }
 

@@ -85,6 +85,7 @@ struct FlowControl {
     Psn covered;
     Bits<8> syndrome;
     FlowControlControl control;
+    Tag tag;
   };
   // A difference of PSNs in two cycles: the halves first, the borrow between them later. Distances are below 2^23.
   struct Distance {
@@ -277,6 +278,7 @@ struct FlowControl {
     c.packet.psn = work.op == Bits<3>(kListSend) ? before.next : before.oldest;
     c.count = work.count.to<24>();
     c.status = work.status;
+    c.tag = job_.tag;
     return c;
   }
   ReadIssued read_issued(const Psn& psn) const {
@@ -292,6 +294,7 @@ struct FlowControl {
     c.qpn = job_.qpn;
     c.psns = work.count.to<24>();
     c.dead = Bits<1>(work.op == Bits<3>(kListAbort));
+    c.tag = job_.tag;
     return c;
   }
 
@@ -304,6 +307,7 @@ struct FlowControl {
       packet_ = packets.read();
       job_.kind = Kind(kPacket);
       job_.qpn = packet_.qpn;
+      job_.tag = packet_.tag;
       packet_turn_ = Bits<1>(0);
     } else if (event) {
       take_event(!acks.empty() && !(other && bool(other_turn_)), acks, expired, control);
@@ -320,13 +324,16 @@ struct FlowControl {
       job_.qpn = a.qpn;
       job_.covered = bool(a.syndrome.get<5, 2>()) ? a.psn : a.psn.next();
       job_.syndrome = a.syndrome;
+      job_.tag = a.tag;
     } else if (!expired.empty()) {
       job_.kind = Kind(kExpired);
       job_.qpn = expired.read().qpn;
+      job_.tag = Tag();
     } else {
       job_.control = control.read();
       job_.kind = Kind(kControl);
       job_.qpn = job_.control.qpn;
+      job_.tag = Tag();
     }
   }
 

@@ -101,6 +101,7 @@ inline TxPacket packet_of(const Wqe& w, const Rest& rest, const Piece& piece, co
   p.psns = piece.psns;
   p.last = Bits<1>(last);
   p.index = w.index;
+  p.tag = w.tag;
   return p;
 }
 

@@ -73,9 +73,10 @@ struct WorkQueue {
 #endif
 
  private:
-  typedef Bits<clog2(kListEntries) + 1> Count;   // PSNs in flight
-  typedef Bits<clog2(kListEntries) + 2> Change;  // with a sign
-  typedef Bits<clog2(kSendWqes) + 1> Requests;   // of a QP: 0 .. kSendWqes
+  enum : int { kCountBits = clog2(kListEntries) + 1 };
+  typedef Bits<kCountBits> Count;               // PSNs in flight
+  typedef Bits<kCountBits + 1> Change;          // with a sign
+  typedef Bits<clog2(kSendWqes) + 1> Requests;  // of a QP: 0 .. kSendWqes
   // What is served: an input or a turn.
   typedef Bits<3> Served;
   enum : uint8_t { kNothing, kControl, kWqe, kCredit, kAnswered, kTurn };
@@ -103,65 +104,60 @@ struct WorkQueue {
   };
   // ------------------------------------------------------------------------------------------------ inputs
 
+  // Control goes before the work requests of the life that it begins, but not twice running.
   void take(hls::stream<Wqe>& in, hls::stream<WorkQueueControl>& control, hls::stream<Credit>& credits,
             hls::stream<ReadAnswered>& answered) {
-    const bool has_post = !control.empty() || !in.empty(), has_event = !credits.empty() || !answered.empty();
-    const bool post = has_post && (bool(event_last_) || !has_event);
-    served_ = Served(kNothing);
-    if (!has_post) control_last_ = Bits<1>(0);
-    if (post) {
-      take_post(!control.empty() && (in.empty() || !bool(control_last_)), in, control);
-    } else if (has_event) {
-      take_event(!credits.empty() && (answered.empty() || !bool(credit_last_)), credits, answered);
-    }
+    const bool wqe = !in.empty(), life = !control.empty(), credit = !credits.empty(), answer = !answered.empty();
+    const bool first = bool(back_last_) || !(credit || answer), back = !(bool(back_last_) && (wqe || life));
+    const bool takes_control = first && life && !(wqe && bool(control_last_));
+    const bool takes_wqe = first && wqe && !(life && !bool(control_last_));
+    const bool takes_credit = back && credit && !(answer && bool(credit_last_));
+    const bool takes_answer = back && answer && !(credit && !bool(credit_last_));
+    served_ = Served((takes_wqe ? kWqe : 0) | (takes_control ? kControl : 0) | (takes_credit ? kCredit : 0) |
+                     (takes_answer ? kAnswered : 0));
+    qp_ =
+        take(takes_wqe, in) | take(takes_control, control) | take(takes_credit, credits) | take(takes_answer, answered);
+    back_last_ = Bits<1>(takes_credit || takes_answer);
+    control_last_ = Bits<1>(takes_control || (wqe && !takes_wqe && bool(control_last_)));
+    if (takes_credit || takes_answer) credit_last_ = Bits<1>(takes_credit);
   }
-
-  // Control goes first, before the work requests of the life that it begins, but not twice running.
-  void take_post(bool is_control, hls::stream<Wqe>& in, hls::stream<WorkQueueControl>& control) {
-    event_last_ = Bits<1>(0);
-    control_last_ = Bits<1>(is_control);
-    served_ = Served(is_control ? kControl : kWqe);
-    if (is_control) {
-      control_ = control.read();
-      qp_ = row_of(control_.qpn);
-    } else {
-      wqe_ = in.read();
-      last_byte_ = bool(wqe_.length) ? wqe_.length - Bits<32>(1) : Bits<32>(0);
-      qp_ = row_of(wqe_.qpn);
-      work_requests.inc();
-    }
+  // The row of the token that is taken, 0 for none.
+  template <class T>
+  QpRow take(bool takes, hls::stream<T>& from) {
+    if (!takes) return QpRow(0);
+    const T& token = from.read();
+    keep(token);
+    return row_of(token.qpn);
   }
-
-  void take_event(bool is_credit, hls::stream<Credit>& credits, hls::stream<ReadAnswered>& answered) {
-    event_last_ = Bits<1>(1);
-    credit_last_ = Bits<1>(is_credit);
-    served_ = Served(is_credit ? kCredit : kAnswered);
-    if (is_credit) {
-      const Credit& c = credits.read();
-      const bool many = bool(c.psns.get<clog2(kListEntries) + 1, 23 - clog2(kListEntries)>());
-      returned_ = many ? ~Count(0) : to_count(c.psns);
-      dead_ = c.dead;
-      qp_ = row_of(c.qpn);
-    } else {
-      qp_ = row_of(answered.read().qpn);
-    }
+  void keep(const Wqe& w) {
+    wqe_ = w;
+    last_byte_ = bool(w.length) ? w.length - Bits<32>(1) : Bits<32>(0);
+    work_requests.inc();
   }
+  void keep(const WorkQueueControl& c) {
+    control_ = c;
+  }
+  void keep(const Credit& c) {
+    returned_ = bool(c.psns.get<kCountBits, 24 - kCountBits>()) ? ~Count(0) : to_count(c.psns);
+    dead_ = c.dead;
+  }
+  void keep(const ReadAnswered&) {}
 
   // ------------------------------------------------------------------------------------------------- table
 
   void serve(bool releases, hls::stream<TxPacket>& out) {
     Row row = rows_.data();
     bool joins = false;
-    if (served_ == Served(kWqe))
+    if (served_ == Served(kTurn))
+      joins = take_turn(row, releases, out);
+    else if (served_ == Served(kWqe))
       joins = accept(row);
     else if (served_ == Served(kControl))
       begin_life(row);
     else if (served_ == Served(kCredit))
       joins = give_credit(row);
-    else if (served_ == Served(kAnswered))
-      joins = end_read(row);
     else
-      joins = take_turn(row, releases, out);
+      joins = end_read(row);
     joins_ = Bits<1>(joins);
     joining_.qp = qp_;
     joining_.slot = row.head;
@@ -174,7 +170,7 @@ struct WorkQueue {
   Count count(const Count& in_flight) {
     const bool is_credit = served_ == Served(kCredit), is_control = served_ == Served(kControl);
     const Change moved = to_change(in_flight) + (is_credit ? Change(0) - to_change(returned_) : to_change(piece_.psns));
-    const bool all = is_control || (is_credit && (bool(dead_) || bool(moved.get<clog2(kListEntries) + 1, 1>())));
+    const bool all = is_control || (is_credit && (bool(dead_) || bool(moved.get<kCountBits, 1>())));
     if (is_control || is_credit) released_ = all ? in_flight : returned_;
     return all ? Count(0) : is_credit || bool(sent_) ? to_count(moved) : in_flight;
   }
@@ -229,11 +225,11 @@ struct WorkQueue {
 
   template <int N>
   static Count to_count(const Bits<N>& psns) {
-    return psns.template to<clog2(kListEntries) + 1>();
+    return psns.template to<kCountBits>();
   }
   template <int N>
   static Change to_change(const Bits<N>& psns) {
-    return psns.template to<clog2(kListEntries) + 2>();
+    return psns.template to<kCountBits + 1>();
   }
 
   // ------------------------------------------------------------------------------------------------- turns
@@ -265,17 +261,16 @@ struct WorkQueue {
     const bool lacks_read = bool(is_read_) && !bool(row.reads_left);
     const bool lacks_entry = (Count(params.entries) - psns).ult(total_);
     const bool lacks_psns = window_left.ult(row.in_flight), last_psn = !row.in_flight.ult(window_left);
-    const bool needs_credit = !is_void && live, lacks_own = lacks_read || lacks_psns;
-    const bool again = (is_void && bool(row.waiting)) || (!is_void && !live && has_next) ||
-                       (needs_credit && more && !lacks_read && !lacks_entry && !last_psn);
-    repeats_ = Bits<1>(needs_credit && !lacks_own && lacks_entry);
-    lacks_entries_ = Bits<1>(bool(repeats_) && !releases);
-    if (needs_credit && (lacks_read || lacks_psns || (last_psn && more && !lacks_entry))) {
-      row.state = State(lacks_read ? kLacksRead : kLacksPsns);
-    } else {
-      row.state = State(again || bool(repeats_) ? kInRing : kIdle);
-    }
-    if (!is_void && (!live || (!lacks_own && !lacks_entry))) send(row, live && last_psn, out);
+    const bool asks_all = !is_void && live && !lacks_read, asks_own = asks_all && !lacks_entry;
+    const bool unasked = is_void ? bool(row.waiting) : !live && has_next;
+    const bool again = unasked || (asks_own && more && !last_psn);
+    repeats_ = Bits<1>(asks_all && lacks_entry);
+    lacks_entries_ = Bits<1>(asks_all && lacks_entry && !releases);
+    row.state = State((unasked || (asks_all && (lacks_entry || (more && !last_psn))) ? kInRing : 0) |
+                      (!is_void && live && lacks_read ? kLacksRead : 0) |
+                      (asks_own && (lacks_psns || (last_psn && more)) ? kLacksPsns : 0));
+    sent_ = Bits<1>(asks_own && !lacks_psns);
+    if ((!is_void && !live) || bool(sent_)) send(row, live && last_psn, out);
     return again;
   }
 
@@ -288,7 +283,6 @@ struct WorkQueue {
     packet.ack_request = Bits<1>(last || nth || is_read || last_psn || is_last_entry());
     out.write(packet);
     rests_.write(qp_, last ? Rest() : rest_behind(rest, piece_, w.operation, Bits<5>(read_psns()), nth));
-    sent_ = Bits<1>(live);
     if (live) row.reads_left = row.reads_left - Bits<5>(is_read);
     row.head = row.head + SendSlot(last);
     row.waiting = row.waiting - Requests(last);
@@ -306,11 +300,11 @@ struct WorkQueue {
 
   Served served_;  // what is served in the next step, of the QP `qp_`
   QpRow qp_;
-  Bits<1> event_last_, control_last_, credit_last_;  // who of each pair was taken last
+  Bits<1> back_last_, control_last_, credit_last_;  // who of each pair was taken last
   Wqe wqe_;
   Bits<32> last_byte_;  // of its message
   WorkQueueControl control_;
-  Count returned_;  // by a credit
+  Count returned_;  // by a credit: no more than can be in flight
   Bits<1> dead_;
   // A turn: it starts with the request of `turn_`'s work request, whose `piece_` is cut in the next step, and served in
   // the one after that.

@@ -42,6 +42,22 @@ void add_common_options(CLI::App& command, CommonOptions& options) {
   command.add_flag("--quiet", options.quiet, "Print nothing but errors");
 }
 
+void add_trace_options(CLI::App& command, TraceOptions& trace) {
+  CLI::Option* output = command.get_option("-o");
+  command.add_flag("--account", trace.account, "Print where the time goes, and write latency.csv to the run folder");
+  command.add_flag("--timeline", trace.timeline, "Write timeline.json for Perfetto to the run folder")->needs(output);
+  command.add_flag("--vcd", trace.waves, "Write waves.vcd to the run folder")->needs(output);
+  command.add_flag("--ladder", trace.ladder, "Print every packet");
+  const auto time = CLI::Range(0.0, 1e12).description("");
+  command.add_option("--trace-from", trace.from_us, "Timeline, waves and ladder begin here (0)")
+      ->type_name("US")
+      ->check(time);
+  command.add_option("--trace-to", trace.to_us, "and end here (the end of the run)")->type_name("US")->check(time);
+  command
+      .add_option("--trace-stages", trace.stages, "Stages and streams in timeline and waves, such as nic0.rx.* (all)")
+      ->type_name("GLOB");
+}
+
 }  // namespace
 
 std::vector<uint64_t> PerfOptions::sizes(const WorkloadConfig& workload) const {
@@ -56,6 +72,7 @@ void add_options(CLI::App& command, RunOptions& options) {
       ->type_name("SCENARIO.toml")
       ->required();
   add_common_options(command, options);
+  add_trace_options(command, options.trace);
 }
 
 void add_options(CLI::App& command, PerfOptions& options) {
@@ -83,6 +100,7 @@ void add_options(CLI::App& command, PerfOptions& options) {
   command.add_flag("--report_gbits", options.report_gbits, "Bandwidth in Gb/sec in place of MB/sec");
   add_config_file(command, options.config);
   add_common_options(command, options);
+  add_trace_options(command, options.trace);
 }
 
 void add_options(CLI::App& command, ReplayOptions& options) {

@@ -21,6 +21,7 @@ struct CommonOptions {
   bool json = false;   // result.json on standard output in place of tables
   bool quiet = false;  // nothing on standard output
   bool pcap = false;   // *.pcap in the run folder
+  TraceOptions trace;  // its folder is that of the run
 };
 
 struct RunOptions : CommonOptions {};  // config.file is the scenario

@@ -56,6 +56,8 @@ Json simulate(const PerfOptions& o, Config config, uint64_t size, const std::str
   if (latency && o.all_results) j["row"] = latency_results(r.samples) + j["row"].get<std::string>();
   j["good"] = r.problems().empty();
   j["result"] = to_json(config.workload, r);
+  add_trace(j["result"], r.outcome);
+  j["trace"] = trace_text(r.outcome);
   j["counters"] = counters_text(r);
   return j;
 }
@@ -85,22 +87,28 @@ int perf_command(const PerfOptions& o) {
   check_workload(config);
   RunReport report(o, config, "perf");
   if (report.wants_tables()) fmt::print("{}{}", banner(config), heading(o, config.workload));
+  config.trace = report.trace();
+  const std::string trace_folder = config.trace.folder;
   Json results = Json::array();
+  std::string told;
   bool good = true;
   uint64_t end_ps = 0;
   for (const uint64_t size : sizes) {
     const std::string pcap = size == sizes.back() ? report.pcap_folder() : "";
+    config.trace.folder = size == sizes.back() ? trace_folder : "";
     const auto one = [&] { return simulate(o, config, size, pcap).dump(); };
     const Json j = Json::parse(sizes.size() == 1 ? one() : run_in_child(one));
     good = good && j["good"].get<bool>();
     end_ps += j["result"]["end_ps"].get<uint64_t>();
     results.push_back(j["result"]);
+    told += j["trace"].get<std::string>();
     if (report.wants_tables()) fmt::print("{}", j["row"].get<std::string>());
     report.write("counters.txt", j["counters"].get<std::string>());
   }
   if (report.wants_tables()) {
     fmt::print("{}", perftest_rule());
     print_steady(results);
+    fmt::print("{}", told);
   }
   print_problems(results);
   report.finish(end_ps, Json{{"results", results}});

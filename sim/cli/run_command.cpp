@@ -34,10 +34,11 @@ std::vector<std::string> failures(const Scenario& scenario, const WorkloadResult
 int run_command(const RunOptions& o) {
   ConfigSource source = o.config;
   source.other_sections = scenario_sections();
-  const Config config = resolve(source);
+  Config config = resolve(source);
   const Scenario scenario = read_scenario(o.config.file);
   check_workload(config);
   RunReport report(o, config, "run");
+  config.trace = report.trace();
   WorkloadRun run;
   run.forward = scenario.forward;
   run.backward = scenario.backward;
@@ -45,10 +46,15 @@ int run_command(const RunOptions& o) {
   run.show_progress = !o.quiet;
   const WorkloadResult r = run_workload(config, run);
   const std::vector<std::string> failed = failures(scenario, r);
-  if (report.wants_tables()) print(config.workload, r);
+  if (report.wants_tables()) {
+    print(config.workload, r);
+    fmt::print("{}", trace_text(r.outcome));
+  }
   for (const std::string& line : failed) fmt::print(stderr, "balboa: {}\n", line);
   report.write("counters.txt", counters_text(r));
-  report.finish(r.outcome.end, {{"result", to_json(config.workload, r)}, {"failed", failed}});
+  nlohmann::ordered_json result = to_json(config.workload, r);
+  add_trace(result, r.outcome);
+  report.finish(r.outcome.end, {{"result", result}, {"failed", failed}});
   return failed.empty() ? kGood : kFailed;
 }
 

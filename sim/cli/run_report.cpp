@@ -18,6 +18,12 @@ std::string RunReport::pcap_folder() const {
   return options_.pcap && folder_ ? folder_->file("") : "";
 }
 
+TraceOptions RunReport::trace() const {
+  TraceOptions trace = options_.trace;
+  if (folder_) trace.folder = folder_->file("");
+  return trace;
+}
+
 void RunReport::write(const std::string& name, const std::string& text) const {
   if (folder_) folder_->write(name, text);
 }
@@ -33,6 +39,14 @@ void RunReport::finish(uint64_t simulated_ps, const nlohmann::ordered_json& body
   folder_->write("result.json", to_text(result));
   folder_->write("host.json", to_text(host_report(wall_s, cycles, config_.nic.clock_hz)));
   folder_->commit();
+}
+
+std::string trace_text(const Outcome& outcome) {
+  return outcome.trace ? outcome.trace->text() : "";
+}
+
+void add_trace(nlohmann::ordered_json& result, const Outcome& outcome) {
+  if (outcome.trace) result.update(outcome.trace->result());
 }
 
 }  // namespace sim

@@ -9,6 +9,7 @@
 #include "sim/cli/options.hpp"
 #include "sim/config/parameters.hpp"
 #include "sim/report/run_folder.hpp"
+#include "sim/testbed/testbed.hpp"
 
 namespace sim {
 
@@ -19,6 +20,8 @@ class RunReport {
 
   // Where captures go; empty when none are asked for.
   std::string pcap_folder() const;
+  // What the run is to tell, with the folder for its files.
+  TraceOptions trace() const;
   // True when tables for people are wanted on standard output.
   bool wants_tables() const { return !options_.quiet && !options_.json; }
   // Writes a file of the folder, if there is one.
@@ -33,5 +36,9 @@ class RunReport {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   std::unique_ptr<RunFolder> folder_;
 };
+
+// What a traced run tells: as text behind its tables, and as members of its result. Nothing without a trace.
+std::string trace_text(const Outcome& outcome);
+void add_trace(nlohmann::ordered_json& result, const Outcome& outcome);
 
 }  // namespace sim

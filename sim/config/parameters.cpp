@@ -44,6 +44,31 @@ void declare(Schema& s, NicConfig& c) {
   s.integer("nic.ttl", c.ttl_hops, whole(1, 255), "hops", "IPv4 TTL of every packet sent.");
 }
 
+namespace {
+
+// Every stage of the NIC, as the list for synthesis names it: rx_bth is rx.bth, msn is tables.msn.
+const char* const kStages[] = {
+#define STAGE(name, ...) #name,
+#include "hw/synth/stages.def"
+#undef STAGE
+};
+
+std::string stage_name(const std::string& name) {
+  for (const char* room : {"rx_", "tx_"})
+    if (name.compare(0, 3, room) == 0) return name.substr(0, 2) + "." + name.substr(3);
+  return "tables." + name;
+}
+
+}  // namespace
+
+void declare(Schema& s, TimingConfig& c) {
+  for (const char* name : kStages) {
+    const std::string stage = stage_name(name);
+    s.integer("timing." + stage, c.depth_cycles[stage], whole(0, 64), "cycles",
+              "Depth of the stage's outputs for a what-if; 0 is that of hw/timing.hpp.");
+  }
+}
+
 void declare(Schema& s, LinkConfig& c) {
   s.integer("link.gbps", c.gbps, whole(1, 1600), "Gb/s", "Line rate, preamble and gap included.");
   s.nanoseconds("link.propagation_ns", c.propagation_ps, 1000000000, "Delay of the cable, one way.");
@@ -142,6 +167,7 @@ void declare(Schema& s, WorkloadConfig& c) {
 void declare(Schema& s, Config& c) {
   declare(s, c.sim);
   declare(s, c.nic);
+  declare(s, c.timing);
   declare(s, c.link);
   declare(s, c.pcie);
   declare(s, c.card);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 
 #include "hw/bus/clock.hpp"
@@ -9,6 +10,7 @@
 #include "models/card_memory.hpp"
 #include "models/pcie.hpp"
 #include "sim/config/schema.hpp"
+#include "sim/trace/options.hpp"
 
 namespace sim {
 
@@ -42,6 +44,11 @@ struct NicConfig {
   uint32_t ttl_hops = 64;
 };
 
+// Depths of stages for what-if runs, by stage ("rx.bth"); 0 is that of hw/timing.hpp.
+struct TimingConfig {
+  std::map<std::string, uint32_t> depth_cycles;
+};
+
 struct LinkConfig {
   uint32_t gbps = 100;
   hw::Picoseconds propagation_ps = 50000;
@@ -71,15 +78,18 @@ struct WorkloadConfig {
 struct Config {
   SimConfig sim;
   NicConfig nic;
+  TimingConfig timing;
   LinkConfig link;
   models::PcieParams pcie;
   models::CardMemoryParams card;
   HostConfig host;
   WorkloadConfig workload;
+  TraceOptions trace;  // no parameter: changes no result
 };
 
 void declare(Schema& schema, SimConfig& config);
 void declare(Schema& schema, NicConfig& config);
+void declare(Schema& schema, TimingConfig& config);
 void declare(Schema& schema, LinkConfig& config);
 void declare(Schema& schema, models::PcieParams& config);
 void declare(Schema& schema, models::CardMemoryParams& config);

@@ -81,6 +81,13 @@ struct Binding {
 
 }  // namespace detail
 
+// Sees every step of a traced run, right behind it.
+class StepObserver {
+ public:
+  virtual ~StepObserver() = default;
+  virtual void stepped(int stage, hw::Cycles cycle) = 0;
+};
+
 class Domain {
  public:
   explicit Domain(const DomainOptions& options) : options_(options), random_(options.seed) {}
@@ -102,6 +109,12 @@ class Domain {
     return add_record(std::move(r));
   }
 
+  // From now on `observer` sees every step, and models tell `causes` why. Without, nothing is spent on it.
+  void observe(StepObserver& observer, hw::Causes& causes) {
+    observer_ = &observer;
+    hw::world().causes = causes_ = &causes;
+  }
+
   // Runs every cycle before `end` in which something is due.
   void run(hw::Cycles end);
   // The next cycle in which something is due; kForever when all sleep.
@@ -117,7 +130,11 @@ class Domain {
 
  private:
   int add_record(StageRecord record);
+  template <bool kObserved>
+  void run_until(hw::Cycles end);
+  template <bool kObserved>
   void run_cycle(hw::Cycles cycle, hw::Scheduler::Mask due);
+  template <bool kObserved>
   void call(int stage, hw::Cycles cycle);
   static const char* name_of(const void* self, int stage);
 
@@ -126,6 +143,8 @@ class Domain {
   hw::Scheduler scheduler_;
   std::vector<StageRecord> stages_;
   std::vector<int> order_;  // scratch of the shuffle
+  StepObserver* observer_ = nullptr;
+  hw::Causes* causes_ = nullptr;
   hw::Cycles last_active_ = 0;
   uint64_t cycles_run_ = 0;
 };

@@ -1,25 +1,31 @@
 // Builds the simulation of a NIC from its wiring: names and sizes its streams, registers its stages with their clock
 // domain, and keeps the list of both for reports, checks and the "may wait for" graph.
 #pragma once
+#include <map>
 #include <string>
 #include <vector>
 
 #include "hw/bus/ports.hpp"
 #include "hw/timing.hpp"
 #include "sim/kernel/domain.hpp"
+#include "sim/kernel/token_look.hpp"
 
 namespace sim {
+
+// Depths that replace those of hw/timing.hpp, by stage ("rx.bth"), for all outputs of the stage.
+using StageDepths = std::map<std::string, unsigned>;
 
 class Elaboration {
  public:
   // `path` names the NIC in the hierarchy ("nic0"); `width` selects the depths.
-  Elaboration(std::string path, unsigned width, Domain& domain)
-      : path_(std::move(path)), width_(width), domain_(domain) {}
+  Elaboration(std::string path, unsigned width, Domain& domain, StageDepths depths = {})
+      : path_(std::move(path)), width_(width), domain_(domain), depths_(std::move(depths)) {}
 
   template <class T>
   void stream(hls::stream<T>& s, const char* name, unsigned capacity, hw::Kind kind) {
     s.configure(hw::StreamSpec{path_ + "." + name, capacity, kind});
     streams_.push_back(&s);
+    lookers_.push_back(&look_at_newest<T>);
   }
   template <class T>
   void port(hls::stream<T>& s, const char* name, unsigned capacity, hw::Kind kind) {
@@ -38,6 +44,8 @@ class Elaboration {
   }
 
   const std::vector<hw::StreamBase*>& streams() const { return streams_; }
+  // How to look at the newest token of each stream, in the order of streams().
+  const std::vector<TokenLooker>& lookers() const { return lookers_; }
   const std::vector<std::pair<const hw::StreamBase*, const hw::StreamBase*>>& independences() const {
     return independent_;
   }
@@ -50,14 +58,21 @@ class Elaboration {
   }
   template <class T>
   void connect(hw::Out<T> out, const char* name, int id, unsigned& output) {
-    out.s.connect_writer({&domain_.scheduler(), id}, hw::stage_depth(name, width_, output++));
+    out.s.connect_writer({&domain_.scheduler(), id}, depth(name, output++));
     domain_.stages()[size_t(id)].outputs.push_back(&out.s);
+  }
+
+  unsigned depth(const char* stage, unsigned output) const {
+    const auto replaced = depths_.find(stage);
+    return replaced == depths_.end() ? hw::stage_depth(stage, width_, output) : replaced->second;
   }
 
   std::string path_;
   unsigned width_;
   Domain& domain_;
+  StageDepths depths_;
   std::vector<hw::StreamBase*> streams_;
+  std::vector<TokenLooker> lookers_;
   std::vector<std::pair<const hw::StreamBase*, const hw::StreamBase*>> independent_;
 };
 

@@ -23,7 +23,8 @@ constexpr int kSchemaVersion = 1;
 
 // Nothing but what a run writes: only such a folder may be replaced, so that no path a user mistypes costs a file.
 bool holds_only_a_run(const fs::path& path) {
-  static const std::set<std::string> kNames = {"area.csv", "config.toml", "counters.txt", "host.json", "result.json"};
+  static const std::set<std::string> kNames = {"area.csv",    "config.toml", "counters.txt",  "host.json",
+                                               "latency.csv", "result.json", "timeline.json", "waves.vcd"};
   if (!fs::is_directory(fs::symlink_status(path))) return false;
   for (const fs::directory_entry& entry : fs::directory_iterator(path)) {
     const fs::path name = entry.path().filename();

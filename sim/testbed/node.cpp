@@ -48,6 +48,13 @@ models::DeviceParams device_params(const Config& config, unsigned number) {
   return p;
 }
 
+StageDepths stage_depths(const TimingConfig& config) {
+  StageDepths depths;
+  for (const auto& [stage, cycles] : config.depth_cycles)
+    if (cycles != 0) depths[stage] = cycles;
+  return depths;
+}
+
 // Collects the counters of every stage as the wiring names them.
 class CounterList {
  public:
@@ -70,7 +77,7 @@ class NodeOf : public Node {
  public:
   NodeOf(unsigned number, const Config& config)
       : Node(number, config),
-        elaboration_(name_, W, domain_.domain()),
+        elaboration_(name_, W, domain_.domain(), stage_depths(config.timing)),
         mac_tx_(mac_params(config.link), domain_.clock(), uplink_),
         mac_rx_(mac_params(config.link), domain_.clock()),
         pcie_(config.pcie, domain_.clock()),

@@ -19,11 +19,21 @@ void append(std::vector<std::string>& to, const std::vector<std::string>& from) 
 }  // namespace
 
 Testbed::Testbed(const Config& config, size_t nodes) : config_(config) {
+  if (config.trace.any()) trace_ = std::make_shared<Trace>(config.trace);
   for (size_t i = 0; i < nodes; i++) {
     nodes_.push_back(make_node(unsigned(i), config));
     nodes_.back()->domain().set_run_ahead(run_ahead());
+    if (trace_) trace(*nodes_.back());
     for (const std::string& line : throughput_warnings(nodes_.back()->elaboration().streams())) spdlog::warn(line);
   }
+}
+
+void Testbed::trace(Node& node) {
+  trace_->recorder().observe(node.name(), node.domain().domain(), node.domain().clock(), node.elaboration());
+  Ladder* ladder = trace_->ladder();
+  if (!ladder) return;
+  node.observe_sent([ladder, &node](const models::Frame& frame) { ladder->sent(node.name(), frame); });
+  node.observe_received([ladder, &node](const models::Frame& frame) { ladder->received(node.name(), frame); });
 }
 
 // A frame reaches the other node's first stage no earlier than its first beat has arrived.
@@ -70,6 +80,8 @@ Outcome Testbed::run(const Activity& activity, bool show_progress) {
     }
   }
   for (auto& c : captures_) c->finish();
+  if (trace_) trace_->finish();
+  outcome.trace = trace_;
   for (auto& n : nodes_)
     outcome.end = std::max(outcome.end, n->domain().clock().edge(n->domain().domain().last_active()));
   if (!outcome.problems.empty()) return outcome;

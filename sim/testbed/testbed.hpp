@@ -10,6 +10,7 @@
 #include "sim/report/progress.hpp"
 #include "sim/testbed/node.hpp"
 #include "sim/testbed/wire_capture.hpp"
+#include "sim/trace/trace.hpp"
 
 namespace sim {
 
@@ -25,6 +26,7 @@ class Activity {
 struct Outcome {
   hw::Picoseconds end = 0;            // of the last cycle in which a token moved
   std::vector<std::string> problems;  // empty: the work is done and nothing is left anywhere
+  std::shared_ptr<Trace> trace;       // null: none was asked for
 };
 
 class Testbed {
@@ -48,7 +50,10 @@ class Testbed {
   Progress progress_now(double wall_s) const;
   std::vector<std::string> stuck(const std::string& why) const;
 
+  void trace(Node& node);
+
   const Config& config_;
+  std::shared_ptr<Trace> trace_;  // before the nodes, which tell it their steps
   std::vector<std::unique_ptr<Node>> nodes_;
   std::vector<std::unique_ptr<models::Link>> links_;
   std::vector<std::unique_ptr<WireCapture>> captures_;

@@ -134,7 +134,7 @@ TEST(Setting, TextNeedsNoQuotes) {
   EXPECT_THROW(apply_setting(schema, "a.mode=slower"), InputError);
 }
 
-// A profile names every parameter but those of `sim` and `workload`: a new parameter, or a changed default, leaves no
+// A profile names every parameter but those of `sim`, `timing` and `workload`: a new parameter, or a changed default, leaves no
 // profile behind.
 TEST(Profiles, AreComplete) {
   Config config;
@@ -144,7 +144,7 @@ TEST(Profiles, AreComplete) {
     const toml::table table = parse_toml(profile.toml, profile.name);
     for (const Parameter& parameter : schema.parameters()) {
       const std::string group = parameter.key.substr(0, parameter.key.find('.'));
-      const bool of_the_run = group == "sim" || group == "workload";
+      const bool of_the_run = group == "sim" || group == "timing" || group == "workload";
       EXPECT_EQ(bool(table.at_path(parameter.key)), !of_the_run) << profile.name << " " << parameter.key;
     }
   }
