@@ -134,8 +134,8 @@ TEST(Setting, TextNeedsNoQuotes) {
   EXPECT_THROW(apply_setting(schema, "a.mode=slower"), InputError);
 }
 
-// A profile names every parameter but those of `sim`, `timing` and `workload`: a new parameter, or a changed default, leaves no
-// profile behind.
+// A profile names every parameter but those of `sim`, `timing` and `workload`: a new parameter, or a changed default,
+// leaves no profile behind.
 TEST(Profiles, AreComplete) {
   Config config;
   Schema schema;
