@@ -333,19 +333,24 @@ TEST(WorkQueue, NewLifeForgetsTheOldOne) {
         }
 }
 
-// Credit that comes late, for packets of an earlier life, makes no more than there is.
+// Credit and answers that come late, for packets of an earlier life, make no more than there is.
 TEST(WorkQueue, LateCreditIsNoMoreThanWhatIsInFlight) {
   WorkQueueBench b;
   b.queue.params.window_packets = 2;
   b.gives_back = false;
-  b.open_and_wait(1, 1);
+  b.open_and_wait(1, 1, 1);
+  b.open_and_wait(2, 1);
   b.give_credit(1, 100);
   b.answer_read(1);
+  b.run(10);
+  b.give_credit(2, 0xffffff);
   b.post(work_request(1, kOpRead, 1));
-  b.post(work_request(1, kOpWrite, 10 * 256));
+  b.post(work_request(1, kOpRead, 1));
+  b.post(work_request(2, kOpWrite, 10 * 256));
   b.run(100);
-  EXPECT_EQ(b.packets.size(), 2u);
-  EXPECT_EQ(b.queue.in_flight(), 2u);
+  EXPECT_EQ(b.qps[1].reads, 1u);
+  EXPECT_EQ(b.qps[2].in_flight, 2u);
+  EXPECT_EQ(b.queue.in_flight(), 3u);
 }
 
 // With `out` full for ever all inputs are taken, one a cycle, in turns.
