@@ -409,7 +409,7 @@ TEST(WorkQueue, RandomTrafficUnderStalls) {
 }
 
 TEST(WorkQueue, SleepingChangesNothing) {
-  for (uint64_t seed = 1; seed <= 6; seed++) {
+  for (uint64_t seed = 1; seed <= 12; seed++) {
     std::vector<std::string> seen[2];
     for (const bool every_cycle : {true, false}) {
       WorkQueueBench b(seed, every_cycle);
@@ -417,8 +417,9 @@ TEST(WorkQueue, SleepingChangesNothing) {
       b.queue.params.entries = 10;
       b.post_percent = 10;
       b.out_percent = seed % 2 ? 100 : 15;
-      for (uint64_t qpn = 0; qpn < 4; qpn++) b.open_and_wait(qpn, 1, 2);
-      for (uint64_t i = 0; i < 200; i++) b.post(work_request(i % 4, Operation(i % 3), (i * 7919) % (12 * 256), i));
+      const uint64_t qps = seed <= 4 ? seed : 4;
+      for (uint64_t qpn = 0; qpn < qps; qpn++) b.open_and_wait(qpn, 1, 2);
+      for (uint64_t i = 0; i < 200; i++) b.post(work_request(i % qps, Operation(i % 3), (i * 7919) % (12 * 256), i));
       b.run_until_done(100000);
       for (size_t i = 0; i < b.packets.size(); i++)
         seen[every_cycle].push_back(std::to_string(b.cycles[i]) + " " + test::text(b.packets[i]));
