@@ -237,11 +237,10 @@ struct WorkQueue {
   // Starts the turn of who waited for entries, of the head of the ring, or of who joins it when nobody is there. The
   // room is there still when the packet leaves.
   void look_for_turn(bool may_start, bool full) {
-    const bool known = turns_.fetch(), alone = bool(joins_) && turns_.empty();
-    const bool wants = may_start && (bool(repeats_) || known || alone) && !bool(lacks_entries_);
-    const bool starts = wants && !full;
-    const bool repeats = bool(repeats_), direct = starts && !repeats && !known;
-    waits_for_room_ = Bits<1>(wants && full);
+    const bool repeats = bool(repeats_), known = turns_.fetch(), alone = bool(joins_) && turns_.empty();
+    const bool may = may_start && !bool(lacks_entries_), starts = may && !full && (repeats || known || alone);
+    const bool direct = starts && !repeats && !known;
+    waits_for_room_ = Bits<1>(may && full && (repeats || known));
     starts_ = Bits<1>(starts);
     if (bool(joins_) && !direct) turns_.join(joining_);
     joins_ = Bits<1>(0);

@@ -333,19 +333,24 @@ TEST(WorkQueue, NewLifeForgetsTheOldOne) {
         }
 }
 
-// Credit that comes late, for packets of an earlier life, makes no more than there is.
+// Credit and answers that come late, for packets of an earlier life, make no more than there is.
 TEST(WorkQueue, LateCreditIsNoMoreThanWhatIsInFlight) {
   WorkQueueBench b;
   b.queue.params.window_packets = 2;
   b.gives_back = false;
-  b.open_and_wait(1, 1);
+  b.open_and_wait(1, 1, 1);
+  b.open_and_wait(2, 1);
   b.give_credit(1, 100);
   b.answer_read(1);
+  b.run(10);
+  b.give_credit(2, 0xffffff);
   b.post(work_request(1, kOpRead, 1));
-  b.post(work_request(1, kOpWrite, 10 * 256));
+  b.post(work_request(1, kOpRead, 1));
+  b.post(work_request(2, kOpWrite, 10 * 256));
   b.run(100);
-  EXPECT_EQ(b.packets.size(), 2u);
-  EXPECT_EQ(b.queue.in_flight(), 2u);
+  EXPECT_EQ(b.qps[1].reads, 1u);
+  EXPECT_EQ(b.qps[2].in_flight, 2u);
+  EXPECT_EQ(b.queue.in_flight(), 3u);
 }
 
 // With `out` full for ever all inputs are taken, one a cycle, in turns.
@@ -404,7 +409,7 @@ TEST(WorkQueue, RandomTrafficUnderStalls) {
 }
 
 TEST(WorkQueue, SleepingChangesNothing) {
-  for (uint64_t seed = 1; seed <= 6; seed++) {
+  for (uint64_t seed = 1; seed <= 12; seed++) {
     std::vector<std::string> seen[2];
     for (const bool every_cycle : {true, false}) {
       WorkQueueBench b(seed, every_cycle);
@@ -412,8 +417,9 @@ TEST(WorkQueue, SleepingChangesNothing) {
       b.queue.params.entries = 10;
       b.post_percent = 10;
       b.out_percent = seed % 2 ? 100 : 15;
-      for (uint64_t qpn = 0; qpn < 4; qpn++) b.open_and_wait(qpn, 1, 2);
-      for (uint64_t i = 0; i < 200; i++) b.post(work_request(i % 4, Operation(i % 3), (i * 7919) % (12 * 256), i));
+      const uint64_t qps = seed <= 4 ? seed : 4;
+      for (uint64_t qpn = 0; qpn < qps; qpn++) b.open_and_wait(qpn, 1, 2);
+      for (uint64_t i = 0; i < 200; i++) b.post(work_request(i % qps, Operation(i % 3), (i * 7919) % (12 * 256), i));
       b.run_until_done(100000);
       for (size_t i = 0; i < b.packets.size(); i++)
         seen[every_cycle].push_back(std::to_string(b.cycles[i]) + " " + test::text(b.packets[i]));
