@@ -78,45 +78,50 @@ struct NicPorts {
   hls::stream<FlowControlControl> flow_control_control;
 };
 
-template <unsigned W>
+// Which stage stands in a place: the one that is named there, unless a simulation tries another. `Use<S>` must have the
+// ports of S; sim/foreign/ has an example.
+template <class Stage>
+using Native = Stage;
+
+template <unsigned W, template <class> class Use = Native>
 struct Nic {
   NicPorts<W> port;
 
-  rx::Ethernet<W> rx_ethernet;
-  rx::L3Length<W> rx_l3_length;
-  rx::IcrcCheck<W> rx_icrc_check;
-  rx::PacketStore<W> rx_packet_store;
-  rx::HeaderSplit<W> rx_header_split;
-  rx::Ip rx_ip;
-  rx::Udp rx_udp;
-  rx::Bth rx_bth;
-  rx::ExtHeaders rx_ext_headers;
-  tables::QpState qp_state;
-  tables::MemoryRegion memory_region;
-  tables::ReceiveQueue receive_queue;
-  tables::Msn msn;
-  tables::OutstandingReads outstanding_reads;
-  rx::Payload<W> rx_payload;
-  rx::Echo<W> rx_echo;
-  rx::PacketStore<W, kReplyBytes, rx::kDrops> rx_reply_store;
+  Use<rx::Ethernet<W>> rx_ethernet;
+  Use<rx::L3Length<W>> rx_l3_length;
+  Use<rx::IcrcCheck<W>> rx_icrc_check;
+  Use<rx::PacketStore<W>> rx_packet_store;
+  Use<rx::HeaderSplit<W>> rx_header_split;
+  Use<rx::Ip> rx_ip;
+  Use<rx::Udp> rx_udp;
+  Use<rx::Bth> rx_bth;
+  Use<rx::ExtHeaders> rx_ext_headers;
+  Use<tables::QpState> qp_state;
+  Use<tables::MemoryRegion> memory_region;
+  Use<tables::ReceiveQueue> receive_queue;
+  Use<tables::Msn> msn;
+  Use<tables::OutstandingReads> outstanding_reads;
+  Use<rx::Payload<W>> rx_payload;
+  Use<rx::Echo<W>> rx_echo;
+  Use<rx::PacketStore<W, kReplyBytes, rx::kDrops>> rx_reply_store;
 
-  tx::WorkQueue work_queue;
-  tx::FlowControl flow_control;
-  tables::Retransmit retransmit;
-  tables::Timer timer;
-  tx::AckMerge ack_merge;
-  tx::ResponseQueue response_queue;
-  tx::Arbiter arbiter;
-  tables::Connection connection;
-  tx::Payload tx_payload;
-  tx::ExtHeaders tx_ext_headers;
-  tx::Bth tx_bth;
-  tx::Udp tx_udp;
-  tx::Ip tx_ip;
-  tx::Ethernet tx_ethernet;
-  tx::Frame<W> tx_frame;
-  tx::IcrcInsert<W> tx_icrc_insert;
-  tx::FrameMerge<W> tx_frame_merge;
+  Use<tx::WorkQueue> work_queue;
+  Use<tx::FlowControl> flow_control;
+  Use<tables::Retransmit> retransmit;
+  Use<tables::Timer> timer;
+  Use<tx::AckMerge> ack_merge;
+  Use<tx::ResponseQueue> response_queue;
+  Use<tx::Arbiter> arbiter;
+  Use<tables::Connection> connection;
+  Use<tx::Payload> tx_payload;
+  Use<tx::ExtHeaders> tx_ext_headers;
+  Use<tx::Bth> tx_bth;
+  Use<tx::Udp> tx_udp;
+  Use<tx::Ip> tx_ip;
+  Use<tx::Ethernet> tx_ethernet;
+  Use<tx::Frame<W>> tx_frame;
+  Use<tx::IcrcInsert<W>> tx_icrc_insert;
+  Use<tx::FrameMerge<W>> tx_frame_merge;
 
   template <class V>
   void wire(V& v) {

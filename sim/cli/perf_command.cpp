@@ -68,7 +68,7 @@ constexpr uint64_t kSteadyMessages = 1000;
 void print_steady(const Json& results) {
   for (const Json& r : results)
     if (r.contains("steady_gbps") && r["messages"] >= kSteadyMessages)
-      fmt::print(" {} bytes, steady state (10 to 90 % of the messages): {:.3f} Gb/s, {:.3f} Mmsg/s\n",
+      fmt::print(" {} bytes, steady state (10 to 90 % of the bytes): {:.3f} Gb/s, {:.3f} Mmsg/s\n",
                  r["size_bytes"].get<uint64_t>(), r["steady_gbps"].get<double>(),
                  r["steady_messages_per_s"].get<double>() / 1e6);
 }

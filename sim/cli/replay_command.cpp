@@ -17,7 +17,7 @@ void print_flow(const FlowVerdict& v) {
   for (const std::string& line : f.assumptions) fmt::print("  assumed: {}\n", line);
   if (!f.ambiguous.empty()) fmt::print("  ambiguous: {}\n", f.ambiguous);
   if (f.unsupported_opcodes != 0)
-    fmt::print("  {} requests are not RDMA WRITE, which is all that this NIC serves\n", f.unsupported_opcodes);
+    fmt::print("  {} requests are not RDMA WRITE, whose answers alone are compared\n", f.unsupported_opcodes);
   fmt::print("  ACKs: {} match, {} different, {} missing, {} extra\n", v.acks.matched, v.acks.different, v.acks.missing,
              v.acks.extra);
   for (const std::string& line : v.acks.examples) fmt::print("    {}\n", line);

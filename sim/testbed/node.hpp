@@ -16,6 +16,9 @@
 
 namespace sim {
 
+// QP numbers count from here, one further on each node, so that the two ends of a connection have different numbers.
+constexpr uint32_t kFirstQpn = 17;
+
 class Node {
  public:
   using FrameObserver = std::function<void(const models::Frame&)>;
@@ -69,5 +72,8 @@ class Node {
 
 // Node `number` is called nic<number>. Throws InputError for a width that is not built (nic.width).
 std::unique_ptr<Node> make_node(unsigned number, const Config& config);
+// The node of one width. Its definition (node_of.hpp) is compiled once a width, in a file of its own.
+template <unsigned W>
+std::unique_ptr<Node> make_node_of(unsigned number, const Config& config);
 
 }  // namespace sim

@@ -18,10 +18,10 @@ void append(std::vector<std::string>& to, const std::vector<std::string>& from) 
 
 }  // namespace
 
-Testbed::Testbed(const Config& config, size_t nodes) : config_(config) {
+Testbed::Testbed(const Config& config, size_t nodes, const NodeMaker& make) : config_(config) {
   if (config.trace.any()) trace_ = std::make_shared<Trace>(config.trace);
   for (size_t i = 0; i < nodes; i++) {
-    nodes_.push_back(make_node(unsigned(i), config));
+    nodes_.push_back(make(unsigned(i), config));
     nodes_.back()->domain().set_run_ahead(run_ahead());
     if (trace_) trace(*nodes_.back());
     for (const std::string& line : throughput_warnings(nodes_.back()->elaboration().streams())) spdlog::warn(line);

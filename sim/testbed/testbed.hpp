@@ -31,7 +31,9 @@ struct Outcome {
 
 class Testbed {
  public:
-  Testbed(const Config& config, size_t nodes);
+  using NodeMaker = std::function<std::unique_ptr<Node>(unsigned number, const Config& config)>;
+
+  Testbed(const Config& config, size_t nodes, const NodeMaker& make = make_node);
 
   Node& node(size_t i) { return *nodes_[i]; }
   size_t size() const { return nodes_.size(); }
