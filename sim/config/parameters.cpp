@@ -64,7 +64,7 @@ std::string stage_name(const std::string& name) {
 void declare(Schema& s, TimingConfig& c) {
   for (const char* name : kStages) {
     const std::string stage = stage_name(name);
-    s.integer("timing." + stage, c.depth_cycles[stage], whole(0, 64), "cycles",
+    s.integer("timing." + stage, c.depth_cycles[stage], whole(0, 32), "cycles",
               "Depth of the stage's outputs for a what-if; 0 is that of hw/timing.hpp.");
   }
 }

@@ -129,7 +129,7 @@ void Waves::write(std::ostream& out) {
     out << value_of(signals_[i].bits, values[i]) << identifier(i) << "\n";
   }
   out << "$end\n";
-  Picoseconds time = ~Picoseconds(0);
+  Picoseconds time = 0;
   for (size_t i = 0; i < changes_.size();) {
     const Change& first = changes_[i];
     uint32_t value = first.value;  // of several changes at one time the last one knows best

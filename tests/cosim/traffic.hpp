@@ -81,9 +81,19 @@ inline void tame(hw::RxTransport& t) {
   t.rkey = t.rkey & hw::Bits<32>(0x301);
   t.dma_length = t.dma_length & hw::Bits<32>(0x1fff);
 }
+// One of a few payloads that suit small PMTUs, or none.
+inline hw::PacketBytes tame_payload(const hw::PacketBytes& bytes) {
+  static constexpr uint16_t kBytes[] = {0, 256, 512, 256, 512, 100, 1, 513};
+  return hw::PacketBytes(kBytes[bytes.u64() % 8]);
+}
+inline hw::PmtuCode tame_pmtu(const hw::PmtuCode& pmtu) {
+  return hw::PmtuCode(1 + pmtu.u64() % 2);
+}
 inline void tame(hw::RxChecked& t) {
   const uint64_t odd = t.expected.v.u64() % 4;
   tame(t.packet);
+  t.packet.payload = tame_payload(t.packet.payload);
+  t.room = t.room & hw::Bits<32>(0x701);
   t.sequence = t.sequence & hw::Bits<2>(odd == 0 ? 3 : 0);
   t.nak = t.nak & hw::Bits<8>(odd == 1 ? 0x7f : 0);
 }
@@ -104,6 +114,30 @@ inline void tame(hw::ReceiveWqe& t) {
 }
 inline void tame(hw::ReceiveQueueControl& t) {
   t.qpn = t.qpn & hw::Qpn(3);
+}
+
+inline void tame(hw::MsnControl& t) {
+  t.qpn = t.qpn & hw::Qpn(3);
+  t.pmtu = tame_pmtu(t.pmtu);
+}
+inline void tame(hw::ReadServed& t) {
+  t.qpn = t.qpn & hw::Qpn(3);
+}
+inline void tame(hw::RxVerdict& t) {
+  static constexpr uint8_t kOpcodes[] = {0x0d, 0x0e, 0x0f, 0x10, 0x11, 0x10, 0x0d, 0x0a};
+  t.opcode = hw::Bits<8>(kOpcodes[t.opcode.u64() % 8]);
+  t.placement.ack.qpn = t.placement.ack.qpn & hw::Qpn(3);
+  t.placement.ack.psn = hw::Psn(t.placement.ack.psn.v & hw::Bits<24>(3));
+  t.placement.bytes = tame_payload(t.placement.bytes);
+}
+inline void tame(hw::ReadIssued& t) {
+  t.qpn = t.qpn & hw::Qpn(3);
+  t.psn = hw::Psn(t.psn.v & hw::Bits<24>(3));
+  t.bytes = t.bytes & hw::Bits<32>(0x300);
+}
+inline void tame(hw::OutstandingReadsControl& t) {
+  t.qpn = t.qpn & hw::Qpn(3);
+  t.pmtu = tame_pmtu(t.pmtu);
 }
 
 // Most frames are to these.

@@ -91,7 +91,7 @@ class Way:
             self.passes(nic, ["tx.ext_headers", "tx.bth", "tx.udp", "tx.ip", "tx.ethernet"])
         spills = (size - 1) % BEAT + 1 + header % BEAT > BEAT if size else header > BEAT
         self.add(nic, "tx.frame", self.out("tx.frame") + spills)
-        self.passes(nic, ["tx.icrc_insert"])
+        self.passes(nic, ["tx.icrc_insert", "tx.frame_merge"])
         self.line(nic, max(60, header + size + 4))
         self.charge("wire", 50 * NS)
         peer = 1 - nic
@@ -370,8 +370,8 @@ class Idle(Case):
     def test_a_depth_of_no_stage_is_refused(self):
         run = self.balboa("perf", "--set", "timing.rx.bht=1", code=2)
         self.assertIn("did you mean timing.rx.bth?", run.stderr)
-        run = self.balboa("perf", "--set", "timing.rx.bth=65", code=2)
-        self.assertIn("a whole number from 0 to 64", run.stderr)
+        run = self.balboa("perf", "--set", "timing.rx.bth=33", code=2)
+        self.assertIn("a whole number from 0 to 32", run.stderr)
 
 
 if __name__ == "__main__":

@@ -66,6 +66,7 @@ inline std::string line(const hw::Completion& c) {
 template <class T>
 std::vector<std::string> lines_of(const std::vector<T>& tokens) {
   std::vector<std::string> lines;
+  lines.reserve(tokens.size());
   for (const T& t : tokens) lines.push_back(line(t));
   return lines;
 }
