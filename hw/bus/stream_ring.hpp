@@ -93,8 +93,13 @@ class StreamBase {
     if (fill() > max_fill_) max_fill_ = fill();
     const Cycles ready = w.now + delay_;
     if (__builtin_expect(crossing_ != nullptr, 0)) return note_crossing(ready);
-    if (reader_.scheduler) reader_.scheduler->wake(reader_.stage, ready);
+    if (reader_.scheduler && fill() == 1) reader_.scheduler->wake(reader_.stage, ready);
     return ready;
+  }
+  // A write wakes the reader of an empty stream; a read asks for the step in which the token behind it is readable. So
+  // however far ahead tokens lie, each has its wake-up, and one that follows closely costs none.
+  HW_HOT void await(Cycles ready) {
+    if (ready > world().now + 1 && reader_.scheduler) reader_.scheduler->wake(reader_.stage, ready);
   }
   HW_HOT void note_read() {
     World& w = world();
@@ -118,7 +123,10 @@ class StreamBase {
   bool crossing_full() const {
     Crossing& x = *crossing_;
     while (x.seen < read_ && x.credit_ready[x.seen % x.credit_ready.size()] <= world().now) x.seen++;
-    return written_ - (write_cycle_ == world().now) - x.seen == capacity_;
+    if (written_ - (write_cycle_ == world().now) - x.seen != capacity_) return false;
+    if (x.seen < read_ && writer_.scheduler)
+      writer_.scheduler->wake(writer_.stage, x.credit_ready[x.seen % x.credit_ready.size()]);
+    return true;
   }
   void return_credit() {
     Crossing& x = *crossing_;
@@ -129,7 +137,7 @@ class StreamBase {
   }
   Cycles note_crossing(Cycles ready_at_writer) {
     const Cycles ready = crossing_->reader.edge_after(crossing_->writer.edge(ready_at_writer)) + 1;
-    if (reader_.scheduler) reader_.scheduler->wake_from_outside(reader_.stage, ready);
+    if (reader_.scheduler && fill() == 1) reader_.scheduler->wake_from_outside(reader_.stage, ready);
     return ready;
   }
 
@@ -169,6 +177,7 @@ class stream : public hw::StreamBase {
     check_reader(empty());
     const T& token = ring_[read_ & mask_].token;
     note_read();
+    if (read_ != written_) await(ring_[read_ & mask_].ready);
     return token;
   }
 

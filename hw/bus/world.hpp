@@ -13,14 +13,22 @@ typedef uint64_t Cycles;
 constexpr Cycles kForever = ~Cycles(0);
 
 // Wake-ups of the stages of one clock domain. They are additive: a step that finds nothing to do never cancels a
-// pending one (rule 5). Near ones sit in a wheel of stage masks. Far ones, 64 cycles and more away, are timers and wake
-// their stage once, at the earliest of them: whoever has more than one asks again then, by quiet().
+// pending one (rule 5). Near ones sit in a wheel of stage masks. Far ones, 64 cycles and more away, wake their stage
+// once, at the earliest of them: whoever has more than one asks again then, a timer by quiet(), a stream by itself.
 class Scheduler {
  public:
   static constexpr int kMaxStages = 128;
   static constexpr Cycles kSlots = 64;
   struct Mask {
     uint64_t w[kMaxStages / 64];
+
+    bool has(int stage) const { return w[stage / 64] >> (stage % 64) & 1; }
+    void set(int stage) { w[unsigned(stage) / 64] |= uint64_t(1) << (unsigned(stage) % 64); }
+    bool any() const {
+      uint64_t all = 0;
+      for (uint64_t word : w) all |= word;
+      return all != 0;
+    }
   };
 
   Scheduler() {
@@ -31,7 +39,14 @@ class Scheduler {
   void wake(int stage, Cycles at) {
     if (__builtin_expect(at - now_ >= kSlots, 0)) return wake_far(stage, at);
     const Cycles slot = at % kSlots;
-    wheel_[slot].w[unsigned(stage) / 64] |= uint64_t(1) << (unsigned(stage) % 64);
+    wheel_[slot].set(stage);
+    occupied_ |= uint64_t(1) << slot;
+  }
+
+  // Asks for a step of all of `stages` in the next cycle.
+  void wake_next(const Mask& stages) {
+    const Cycles slot = (now_ + 1) % kSlots;
+    for (int i = 0; i < kMaxStages / 64; i++) wheel_[slot].w[i] |= stages.w[i];
     occupied_ |= uint64_t(1) << slot;
   }
 
@@ -78,7 +93,7 @@ class Scheduler {
     far_min_ = kForever;
     for (int s = 0; s < kMaxStages; s++) {
       if (far_[s] <= now_) {
-        due.w[s / 64] |= uint64_t(1) << (s % 64);
+        due.set(s);
         far_[s] = kForever;
       }
       if (far_[s] < far_min_) far_min_ = far_[s];

@@ -14,25 +14,25 @@ int Domain::add_record(StageRecord record) {
   return id;
 }
 
+// Called for every beat at every stage, so it is part of the loop. Returns whether a token moved.
 template <bool kObserved>
-void Domain::call(int id, hw::Cycles cycle) {
+inline __attribute__((always_inline)) bool Domain::call(hw::World& world, int id) {
+  const hw::Cycles cycle = world.now;
   StageRecord& s = stages_[size_t(id)];
   if (s.skip && cycle > s.next) s.skip(s.self, cycle - s.next);
-  hw::World& world = hw::world();
   world.stage = id;
   world.acted = false;
   s.step(s.self);
   s.next = cycle + 1;
   s.calls++;
-  if (world.acted) {
-    s.active++;
-    last_active_ = cycle;
-    scheduler_.wake(id, cycle + 1);
-  } else if (s.quiet) {
+  const bool acted = world.acted;
+  s.active += acted;
+  if (!acted && s.quiet) {
     const hw::Cycles quiet = s.quiet(s.self);
     if (quiet != hw::kForever) scheduler_.wake(id, cycle + 1 + quiet);
   }
   if constexpr (kObserved) observer_->stepped(id, cycle);
+  return acted;
 }
 
 const char* Domain::name_of(const void* self, int stage) {
@@ -45,18 +45,35 @@ void Domain::run_cycle(hw::Cycles cycle, hw::Scheduler::Mask due) {
   hw::world().now = cycle;
   cycles_run_++;
   if (options_.every_cycle)
-    for (size_t i = 0; i < stages_.size(); i++) due.w[i / 64] |= uint64_t(1) << (i % 64);
-  if (!options_.shuffle) {
-    for (int word = 0; word < hw::Scheduler::kMaxStages / 64; word++)
-      for (uint64_t left = due.w[word]; left != 0; left &= left - 1)
-        call<kObserved>(word * 64 + __builtin_ctzll(left), cycle);
-    return;
-  }
-  order_.clear();
+    for (int id = 0; id < int(stages_.size()); id++) due.set(id);
+  const hw::Scheduler::Mask acted = options_.shuffle ? call_shuffled<kObserved>(due) : call_in_order<kObserved>(due);
+  if (!acted.any()) return;
+  last_active_ = cycle;
+  scheduler_.wake_next(acted);
+}
+
+template <bool kObserved>
+hw::Scheduler::Mask Domain::call_in_order(const hw::Scheduler::Mask& due) {
+  hw::World& world = hw::world();
+  hw::Scheduler::Mask acted = {};
   for (int word = 0; word < hw::Scheduler::kMaxStages / 64; word++)
-    for (uint64_t left = due.w[word]; left != 0; left &= left - 1) order_.push_back(word * 64 + __builtin_ctzll(left));
+    for (uint64_t left = due.w[word]; left != 0; left &= left - 1) {
+      const int bit = __builtin_ctzll(left);
+      acted.w[word] |= uint64_t(call<kObserved>(world, word * 64 + bit)) << bit;
+    }
+  return acted;
+}
+
+template <bool kObserved>
+hw::Scheduler::Mask Domain::call_shuffled(const hw::Scheduler::Mask& due) {
+  order_.clear();
+  for (int id = 0; id < int(stages_.size()); id++)
+    if (due.has(id)) order_.push_back(id);
   std::shuffle(order_.begin(), order_.end(), random_);
-  for (int id : order_) call<kObserved>(id, cycle);
+  hw::Scheduler::Mask acted = {};
+  for (int id : order_)
+    if (call<kObserved>(hw::world(), id)) acted.set(id);
+  return acted;
 }
 
 template <bool kObserved>

@@ -135,7 +135,11 @@ class Domain {
   template <bool kObserved>
   void run_cycle(hw::Cycles cycle, hw::Scheduler::Mask due);
   template <bool kObserved>
-  void call(int stage, hw::Cycles cycle);
+  hw::Scheduler::Mask call_in_order(const hw::Scheduler::Mask& due);
+  template <bool kObserved>
+  hw::Scheduler::Mask call_shuffled(const hw::Scheduler::Mask& due);
+  template <bool kObserved>
+  bool call(hw::World& world, int stage);
   static const char* name_of(const void* self, int stage);
 
   DomainOptions options_;

@@ -117,6 +117,26 @@ TEST(Domain, SleepersAreNotCalled) {
   EXPECT_LE(chain.domain.cycles_run(), 9 * 1000u);
 }
 
+// Farther apart than the scheduler's wheel is long, closer together, and both mixed: every token is read in the first
+// cycle in which it is readable.
+TEST(Domain, TokensFarOnTheirWayAllWakeTheReader) {
+  for (const unsigned depth : {1u, 2u, 63u, 64u, 65u, 200u})
+    for (const uint64_t period : {1u, 2u, 5u, 63u, 64u, 70u, 150u}) {
+      sim::Domain domain{sim::DomainOptions{}};
+      sim::Elaboration e{"nic", 512, domain, {{"pacer", depth}}};
+      Stream a;
+      Pacer pacer;
+      pacer.period = period;
+      Log log;
+      e.stream(a, "a", 256, hw::Kind::reg);
+      e.stage(pacer, "pacer", hw::out(a));
+      e.stage(log, "log", hw::in(a));
+      domain.run(3000);
+      ASSERT_EQ(log.seen.size(), (3000 - depth) / period) << "depth " << depth << ", period " << period;
+      for (size_t i = 0; i < log.seen.size(); i++) ASSERT_EQ(log.seen[i].first, period * (i + 1) - 1 + depth);
+    }
+}
+
 TEST(Domain, FarDeadlinesAreExact) {
   sim::Domain domain{sim::DomainOptions{}};
   sim::Elaboration e{"nic", 512, domain};

@@ -233,6 +233,35 @@ TEST_F(Streams, WakeTheReaderWhenReadableAndTheWriterWhenThereIsRoom) {
   EXPECT_EQ(due(15), uint64_t(1) << 2);
 }
 
+// Two credits come back while the writer's domain sleeps, far behind: it is woken for the first, and its look at a full
+// stream asks for the second.
+TEST_F(Streams, CrossingWakesTheWriterForEveryCredit) {
+  const Clock writer(1000), reader(500);
+  hw::Scheduler scheduler;
+  scheduler.advance(0);
+  Stream s;
+  s.configure(hw::StreamSpec{"s", 2, Kind::reg});
+  s.connect_writer(hw::StreamBase::End{&scheduler, 1}, 1);
+  s.cross(writer, reader);
+  for (Cycles at : {0, 1}) {
+    hw::world().now = at;
+    s.write(Token(at));
+  }
+  for (Cycles at : {100, 101}) {
+    hw::world().now = at;
+    s.read();
+  }
+  const Cycles first = two_edges_after(writer, reader.edge(101)), second = two_edges_after(writer, reader.edge(102));
+  ASSERT_LT(first, second);
+  ASSERT_EQ(scheduler.next(), first);
+  scheduler.advance(hw::world().now = first);
+  ASSERT_FALSE(s.full());
+  s.write(Token(2));
+  scheduler.advance(hw::world().now = first + 1);
+  EXPECT_TRUE(s.full());
+  EXPECT_EQ(scheduler.next(), second);
+}
+
 TEST_F(StreamsDeathTest, BreachesOfTheContractEnd) {
   Stream s;
   set_up(s, 2, Kind::reg, 1);
