@@ -1,6 +1,6 @@
 # Shared by run.sh and test.sh: install what is missing, build. Sourced with `root` set to the repository.
 
-say() { printf '\n== %s\n' "$*"; }
+say() { printf '\n== %s (%d s)\n' "$*" "$SECONDS"; }
 
 missing_packages() {
   local package
