@@ -52,15 +52,19 @@ def yosys(script):
     return run.stdout
 
 
+def with_registers_kept(text):
+    """Registers, and with them what a Ram fetches, stay although nothing but an open output may hang on them: their
+    own loops and the Ram's address count."""
+    return re.sub(r"^( +)reg ", r"\1(* keep *) reg ", text, flags=re.M)
+
+
 def open_outputs(stage, text):
-    """The stage in a module `top` that leaves its data and push outputs open and is never reset. Registers stay
-    although nothing but an open output may hang on them: their own loops count."""
+    """The stage in a module `top` that leaves its data and push outputs open and is never reset."""
     ports = re.findall(r"(input|output) wire (\[\d+:0\] )?(\w+)", text[:text.index(");")])
     kept = [p for p in ports if not re.search(OUTPUTS, p[2]) and p[2] != "rst_n"]
     declared = ", ".join(f"{direction} wire {width}{name}" for direction, width, name in kept)
     joined = ", ".join(f".{name}({name})" for _, _, name in kept)
-    inner = re.sub(r"^  reg ", "  (* keep *) reg ", text, flags=re.M)
-    return f"module top ({declared});\n  {stage} inner (.rst_n(1'b1), {joined});\nendmodule\n{inner}"
+    return f"module top ({declared});\n  {stage} inner (.rst_n(1'b1), {joined});\nendmodule\n{text}"
 
 
 def late_block_rams(library):
@@ -113,7 +117,7 @@ def measure(stage, directory, cache):
     text, library = path.read_text(), (directory / "hw_ram.v").read_text()
     cells = paths.cell_library((yosys_data() / "xilinx/cells_sim.v").read_text())
     # Logic stays out of the registers' reset, where it would have to come 0.4 ns earlier.
-    recurrence = mapped("top", [library, open_outputs(stage, text)], cache, "dffunmap -srst-only;")
+    recurrence = mapped("top", [with_registers_kept(t) for t in (library, open_outputs(stage, text))], cache, "dffunmap -srst-only;")
     netlist = paths.Netlist(recurrence, cells)
     result = {"reg": netlist.longest("register", r"_pop$"), "bram": netlist.longest("block RAM", r"_pop$")}
     whole = mapped(stage, [library, text], cache)
