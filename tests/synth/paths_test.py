@@ -71,17 +71,17 @@ class Paths(unittest.TestCase):
             paths.Netlist({**MODULE, "cells": {"x": cell("DSP48", O=1)}}, {})
 
 
-# The row of a Ram goes out and nowhere else; its address comes through an adder.
+# The row of a Ram of many rows goes out and nowhere else; its address comes through an adder.
 FETCH = """module fetch (
   input wire clk,
   input wire rst_n,
-  input wire [7:0] in_rdata,
-  output wire [7:0] out_wdata,
+  input wire [13:0] in_rdata,
+  output wire [13:0] out_wdata,
   output wire [0:0] out_push
 );
-  reg [7:0] base_q = 8'h0;
-  wire [7:0] address = base_q + in_rdata;
-  hw_ram #(.W(8), .AW(8), .N(256), .FWD(FORWARDS)) rows (.clk(clk), .rst_n(rst_n), .req(1'b1), .ra(address),
+  reg [13:0] base_q = 14'h0;
+  wire [13:0] address = base_q + in_rdata;
+  hw_ram #(.W(14), .AW(14), .N(16384), .FWD(FORWARDS)) rows (.clk(clk), .rst_n(rst_n), .req(1'b1), .ra(address),
     .rdata(out_wdata), .we(in_rdata[0]), .wa(base_q), .wd(in_rdata));
   assign out_push = 1'b1;
   always @(posedge clk) base_q <= in_rdata;
