@@ -41,16 +41,18 @@ struct WorkQueue {
     const Count released = released_, sent = bool(sent_) ? to_count(piece_.psns) : Count(0);
     released_ = Count(0);
     sent_ = Bits<1>(0);
-    if (served_ != Served(kNothing)) serve(bool(released), out);
-    total_ = total_ + sent - released;
+    if (served_ != Served(kNothing)) serve(bool(released) || bool(releases_), out);
+    releases_ = Bits<1>(bool(released));
     if (cuts) {
       is_read_ = Bits<1>(wqes_.data().wqe.operation == Bits<2>(kOpRead));
       piece_ = bool(rests_.data().begun) ? rests_.data().next : wqes_.data().first;
+      lacks_entry_ = Bits<1>((Count(params.entries) - to_count(piece_.psns)).ult(total_));
       served_ = Served(kTurn);
       qp_ = cut_qp;
     } else {
       take(in, control, credits, answered);
     }
+    total_ = total_ + sent - released;
     rows_.request(qp_);
   }
 
@@ -254,10 +256,10 @@ struct WorkQueue {
   // One packet of the QP whose turn it is, if it has credit. True when it keeps its turn, for want of entries.
   bool take_turn(Row& row, bool releases, hls::stream<TxPacket>& out) {
     const Count psns = to_count(piece_.psns), window_left = Count(window()) - psns;
-    const bool is_void = row.state == State(kVoid), live = bool(row.live);
+    const bool is_void = bool(row.state & State(kVoid)), live = bool(row.live);
     const bool has_next = Requests(1).ult(row.waiting), more = !bool(piece_.last) || has_next;
     const bool lacks_read = bool(is_read_) && !bool(row.reads_left);
-    const bool lacks_entry = (Count(params.entries) - psns).ult(total_);
+    const bool lacks_entry = bool(lacks_entry_);
     const bool lacks_psns = window_left.ult(row.in_flight), last_psn = !row.in_flight.ult(window_left);
     const bool asks_all = !is_void && live && !lacks_read, asks_own = asks_all && !lacks_entry;
     const bool unasked = is_void ? bool(row.waiting) : !live && has_next;
@@ -309,7 +311,7 @@ struct WorkQueue {
   // the one after that.
   Turn turn_;
   Piece piece_;
-  Bits<1> is_read_;
+  Bits<1> is_read_, lacks_entry_;
   Bits<1> starts_;
   Bits<1> repeats_, lacks_entries_;  // `turn_` is to be had again, not before entries are free
   Bits<1> waits_for_room_;
@@ -317,6 +319,7 @@ struct WorkQueue {
   Turn joining_;
 
   Count total_, released_;  // in flight over all QPs; what the last step released of it
+  Bits<1> releases_;        // the one before released some
   Bits<1> sent_;            // the last step added what `piece_` takes
 };
 
