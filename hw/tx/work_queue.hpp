@@ -195,7 +195,7 @@ struct WorkQueue {
 #endif
     Slot s;
     s.wqe = wqe_;
-    s.first = first_piece(last_byte_, row.pmtu, wqe_.operation, Bits<5>(read_psns()));
+    s.first = first_piece(last_byte_, row.pmtu, wqe_.operation == Bits<2>(kOpRead), Bits<5>(read_psns()));
     wqes_.write(row_of(qp_, row.head + row.waiting.to<clog2(kSendWqes)>()), s);
     row.waiting = row.waiting + Requests(1);
     if (row.state == State(kIdle)) row.state = State(kInRing);
@@ -286,7 +286,7 @@ struct WorkQueue {
     TxPacket packet = packet_of(w, rest, piece_, pmtu, is_read, last);
     packet.ack_request = Bits<1>(last || nth || is_read || last_psn || is_last_entry());
     out.write(packet);
-    rests_.write(qp_, last ? Rest() : rest_behind(rest, piece_, w.operation, Bits<5>(read_psns()), nth));
+    rests_.write(qp_, last ? Rest() : rest_behind(rest, piece_, is_read, Bits<5>(read_psns()), nth));
   }
 
   // No READ request may find what this packet leaves enough.
