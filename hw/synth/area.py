@@ -149,7 +149,7 @@ def main():
     cache = options.cache or options.directory / "area"
     cache.mkdir(parents=True, exist_ok=True)
     stages = options.stages or sorted(f.stem for f in options.directory.glob("*.v") if not f.stem.startswith("hw_"))
-    columns = (20, 6, 6, 6, 6, 6, 7, 6, 5, 7)
+    columns = (20, 6, 6, 6, 6, 6, 7, 6, 7, 7)
     print_row = lambda cells: print(" ".join(f"{c:<{w}}" if i == 0 else f"{c:>{w}}"
                                              for i, (c, w) in enumerate(zip(cells, columns))), flush=True)
     print_row(["stage", "LUT", "FF", "LUTRAM", "BRAM18", "reg_ns", "bram_ns", "out_ns", "depth", "verdict"])
