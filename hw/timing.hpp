@@ -29,9 +29,12 @@ constexpr StageDepth kStageDepths[] = {
     {"tables.memory_region", 0, 0, 3},
     {"tables.msn", 0, 0, 3},
     {"tables.msn", 0, 1, 3},
+    {"tables.outstanding_reads", 0, 0, 3},
     {"tx.work_queue", 0, 0, 3},
     {"tx.flow_control", 0, 0, 3},
     {"tx.flow_control", 0, 1, 3},
+    {"tx.flow_control", 0, 3, 3},  // what a credit returns; output 2, a READ, is the row and the packet as they are
+    {"tx.ack_merge", 0, 0, 3},
     {"tx.response_queue", 0, 0, 3},  // a READ response's address
     {"tx.response_queue", 0, 1, 3},
     {"tx.ip", 0, 0, 4},            // the header's checksum

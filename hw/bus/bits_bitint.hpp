@@ -1,5 +1,6 @@
 // The open-synthesis body of Bits<N>: clang's exact-width integers, which LLVM IR carries as iN.
-// Copies are written out so that clang copies fields, not memory: the lowering wants no memcpy.
+// Copies are written out so that clang copies fields, not memory: the lowering wants no memcpy. A _BitInt itself is
+// only handed on by reference: by value the ABI makes whole 64-bit words of it, which are no value of any object.
 #pragma once
 
 namespace hw {
@@ -7,14 +8,14 @@ namespace hw {
 // Folds a value upon itself, half by half.
 template <int N>
 struct Parity {
-  static constexpr unsigned _BitInt(1) of(unsigned _BitInt(N) x) {
+  static constexpr unsigned _BitInt(1) of(const unsigned _BitInt(N) & x) {
     typedef unsigned _BitInt((N + 1) / 2) Half;
     return Parity<(N + 1) / 2>::of(Half(Half(x) ^ Half(x >> ((N + 1) / 2))));
   }
 };
 template <>
 struct Parity<1> {
-  static constexpr unsigned _BitInt(1) of(unsigned _BitInt(1) x) { return x; }
+  static constexpr unsigned _BitInt(1) of(const unsigned _BitInt(1) & x) { return x; }
 };
 
 template <int N>
@@ -29,7 +30,7 @@ struct Bits {
     v = o.v;
     return *this;
   }
-  static constexpr Bits of(Word x) {
+  static constexpr Bits of(const Word& x) {
     Bits r;
     r.v = x;
     return r;
@@ -49,7 +50,7 @@ struct Bits {
   }
   template <int M>
   constexpr Bits<1> at(const Bits<M>& index) const {
-    return Bits<1>::of(typename Bits<1>::Word(in_range(index) ? v >> shift_amount(index) : Word(0)));
+    return Bits<1>::of(typename Bits<1>::Word(in_range(index) ? v >> Word(index.v) : Word(0)));
   }
 
   template <int K>
@@ -62,11 +63,11 @@ struct Bits {
   }
   template <int M>
   constexpr Bits shl(const Bits<M>& k) const {
-    return of(in_range(k) ? Word(v << shift_amount(k)) : Word(0));
+    return of(in_range(k) ? Word(v << Word(k.v)) : Word(0));
   }
   template <int M>
   constexpr Bits shr(const Bits<M>& k) const {
-    return of(in_range(k) ? Word(v >> shift_amount(k)) : Word(0));
+    return of(in_range(k) ? Word(v >> Word(k.v)) : Word(0));
   }
   template <int K>
   static constexpr Bits funnel(const Bits& lo, const Bits& hi) {
@@ -127,10 +128,6 @@ struct Bits {
   template <int M>
   static constexpr bool in_range(const Bits<M>& k) {
     return M < 32 && (uint64_t(1) << M) <= uint64_t(N) ? true : uint64_t(k.v) < uint64_t(N);
-  }
-  template <int M>
-  static constexpr Word shift_amount(const Bits<M>& k) {
-    return Word(k.v);
   }
 };
 

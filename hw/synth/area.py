@@ -52,15 +52,25 @@ def yosys(script):
     return run.stdout
 
 
+def with_registers_kept(text):
+    """Registers, and with them what a Ram fetches, stay although nothing but an open output may hang on them: their
+    own loops and the Ram's address count."""
+    return re.sub(r"^( +)reg ", r"\1(* keep *) reg ", text, flags=re.M)
+
+
+def without_contents(library):
+    """The library's Ram without its zeroes: a block RAM begins with them in any case, and Yosys takes time for each row
+    that grows with the square of their number."""
+    return re.sub(r"^ *initial for .*\n", "", library, flags=re.M)
+
+
 def open_outputs(stage, text):
-    """The stage in a module `top` that leaves its data and push outputs open and is never reset. Registers stay
-    although nothing but an open output may hang on them: their own loops count."""
+    """The stage in a module `top` that leaves its data and push outputs open and is never reset."""
     ports = re.findall(r"(input|output) wire (\[\d+:0\] )?(\w+)", text[:text.index(");")])
     kept = [p for p in ports if not re.search(OUTPUTS, p[2]) and p[2] != "rst_n"]
     declared = ", ".join(f"{direction} wire {width}{name}" for direction, width, name in kept)
     joined = ", ".join(f".{name}({name})" for _, _, name in kept)
-    inner = re.sub(r"^  reg ", "  (* keep *) reg ", text, flags=re.M)
-    return f"module top ({declared});\n  {stage} inner (.rst_n(1'b1), {joined});\nendmodule\n{inner}"
+    return f"module top ({declared});\n  {stage} inner (.rst_n(1'b1), {joined});\nendmodule\n{text}"
 
 
 def late_block_rams(library):
@@ -110,10 +120,10 @@ def measure(stage, directory, cache):
     path = directory / f"{stage}.v"
     if not path.exists():
         fail(f"no {path}: balboa-synth writes it")
-    text, library = path.read_text(), (directory / "hw_ram.v").read_text()
+    text, library = path.read_text(), without_contents((directory / "hw_ram.v").read_text())
     cells = paths.cell_library((yosys_data() / "xilinx/cells_sim.v").read_text())
     # Logic stays out of the registers' reset, where it would have to come 0.4 ns earlier.
-    recurrence = mapped("top", [library, open_outputs(stage, text)], cache, "dffunmap -srst-only;")
+    recurrence = mapped("top", [with_registers_kept(t) for t in (library, open_outputs(stage, text))], cache, "dffunmap -srst-only;")
     netlist = paths.Netlist(recurrence, cells)
     result = {"reg": netlist.longest("register", r"_pop$"), "bram": netlist.longest("block RAM", r"_pop$")}
     whole = mapped(stage, [library, text], cache)
@@ -139,7 +149,7 @@ def main():
     cache = options.cache or options.directory / "area"
     cache.mkdir(parents=True, exist_ok=True)
     stages = options.stages or sorted(f.stem for f in options.directory.glob("*.v") if not f.stem.startswith("hw_"))
-    columns = (20, 6, 6, 6, 6, 6, 7, 6, 5, 7)
+    columns = (20, 6, 6, 6, 6, 6, 7, 6, 7, 7)
     print_row = lambda cells: print(" ".join(f"{c:<{w}}" if i == 0 else f"{c:>{w}}"
                                              for i, (c, w) in enumerate(zip(cells, columns))), flush=True)
     print_row(["stage", "LUT", "FF", "LUTRAM", "BRAM18", "reg_ns", "bram_ns", "out_ns", "depth", "verdict"])

@@ -87,20 +87,16 @@ struct FlowControl {
     FlowControlControl control;
     Tag tag;
   };
-  // A difference of PSNs in two cycles: the halves first, the borrow between them later. Distances are below 2^23.
+  // A difference of PSNs, and whether there is none, to have it early. Distances are below 2^23.
   struct Distance {
-    Bits<13> low;  // bit 12: borrow
-    Bits<12> high;
-    Bits<1> same, same_high;
+    Bits<24> value;
+    Bits<1> none;
     void start(const Psn& a, const Psn& b) {
-      low = a.v.get<0, 12>().to<13>() - b.v.get<0, 12>().to<13>();
-      high = a.v.get<12, 12>() - b.v.get<12, 12>();
-      same = Bits<1>(a == b);
-      same_high = Bits<1>(a.v.get<12, 12>() == b.v.get<12, 12>());
+      value = a.v - b.v;
+      none = Bits<1>(a == b);
     }
-    bool is_zero() const { return bool(same); }
-    bool is_negative() const { return bool(high.get<11, 1>() | (same_high & low.get<12, 1>())); }
-    Bits<24> value() const { return cat(high - low.get<12, 1>().to<12>(), low.get<0, 12>()); }
+    bool is_zero() const { return bool(none); }
+    bool is_negative() const { return bool(value.get<23, 1>()); }
   };
   // What a job does.
   struct Work {
@@ -168,10 +164,10 @@ struct FlowControl {
     progressed_ = Bits<1>(!none);
     if (!in_window) return ghost_acks.inc();
     row.oldest = job_.covered;  // as it was, like what follows, where nothing is covered
-    row.in_flight = to_count(left_.value());
+    row.in_flight = to_count(left_.value);
     row.some = Bits<1>(some_left);
     if (none) return;
-    command(work, kListRelease, to_count(covered_.value()));
+    command(work, kListRelease, to_count(covered_.value));
     work.to_credits = true;
     work.timer = Bits<2>(some_left ? kTimerStart : kTimerStop);
     row.retries = row.retry_count;

@@ -17,28 +17,27 @@ struct Piece {
 };
 
 // PSNs of a packet that is not the last: `read_psns` of a READ request.
-inline Bits<5> full_psns(const Bits<2>& operation, const Bits<5>& read_psns) {
-  return operation == Bits<2>(kOpRead) ? read_psns : Bits<5>(1);
+inline Bits<5> full_psns(bool is_read, const Bits<5>& read_psns) {
+  return is_read ? read_psns : Bits<5>(1);
 }
 
-inline Piece piece_of(const MessagePsns& more, bool last, const Bits<2>& operation, const Bits<5>& read_psns) {
+inline Piece piece_of(const MessagePsns& more, bool last, bool is_read, const Bits<5>& read_psns) {
   Piece p;
   p.more = more;
-  p.psns = last ? more.to<5>() + Bits<5>(1) : full_psns(operation, read_psns);
+  p.psns = last ? more.to<5>() + Bits<5>(1) : full_psns(is_read, read_psns);
   p.last = Bits<1>(last);
   return p;
 }
 
 // The first packet of a message whose last byte is the `last_byte`-th, counted from 0; a message of no bytes is one
 // packet too, as if it had a byte. For all PMTUs side by side, since `pmtu` comes late.
-inline Piece first_piece(const Bits<32>& last_byte, const PmtuCode& pmtu, const Bits<2>& operation,
-                         const Bits<5>& read_psns) {
-  const MessagePsns full = full_psns(operation, read_psns).to<23>();
+inline Piece first_piece(const Bits<32>& last_byte, const PmtuCode& pmtu, bool is_read, const Bits<5>& read_psns) {
+  const MessagePsns full = full_psns(is_read, read_psns).to<23>();
   Piece chosen;
   for (int code = 1; code <= 5; code++) {
     const bool is = pmtu == PmtuCode(code);
     const MessagePsns more = last_byte.shr(Bits<4>(7 + code)).to<23>();
-    const Piece p = piece_of(more, more.ult(full), operation, read_psns);
+    const Piece p = piece_of(more, more.ult(full), is_read, read_psns);
     chosen.more = chosen.more | (is ? p.more : MessagePsns(0));
     chosen.psns = chosen.psns | (is ? p.psns : Bits<5>(0));
     chosen.last = chosen.last | (is ? p.last : Bits<1>(0));
@@ -47,9 +46,9 @@ inline Piece first_piece(const Bits<32>& last_byte, const PmtuCode& pmtu, const 
 }
 
 // The packet behind `p`, which is not the last and so is a full one.
-inline Piece next_piece(const Piece& p, const Bits<2>& operation, const Bits<5>& read_psns) {
-  const MessagePsns full = full_psns(operation, read_psns).to<23>();
-  return piece_of(p.more - full, p.more.ult(full.shl<1>()), operation, read_psns);
+inline Piece next_piece(const Piece& p, bool is_read, const Bits<5>& read_psns) {
+  const MessagePsns full = full_psns(is_read, read_psns).to<23>();
+  return piece_of(p.more - full, p.more.ult(full.shl<1>()), is_read, read_psns);
 }
 
 // `first`, `last`: of the message's packets.
@@ -70,11 +69,10 @@ struct Rest {
   Bits<16> since_nth;  // packets since one was the n-th, for which acknowledgements are asked
 };
 
-inline Rest rest_behind(const Rest& rest, const Piece& p, const Bits<2>& operation, const Bits<5>& read_psns,
-                        bool nth) {
+inline Rest rest_behind(const Rest& rest, const Piece& p, bool is_read, const Bits<5>& read_psns, bool nth) {
   Rest r;
   r.begun = Bits<1>(1);
-  r.next = next_piece(p, operation, read_psns);
+  r.next = next_piece(p, is_read, read_psns);
   r.sent = rest.sent + p.psns.to<23>();
   if (!nth) r.since_nth = rest.since_nth + Bits<16>(1);
   return r;

@@ -110,13 +110,11 @@ struct ResponseQueue {
   void take(const Response& response, bool passes, hls::stream<TxPacket>& out) {
     response_ = response;
     if (bool(response.read)) response_.syndrome = Bits<8>(wire::aeth::kAck);
-    if (passes && !bool(response.read)) {
-      send_acknowledgement(acknowledgement(response), out);
-      absorbing_ = Bits<1>(0);
-    } else {
-      rows_.request(row_of(response.qpn));
-      acks_.request(row_of(response.qpn));
-    }
+    rows_.request(row_of(response.qpn));
+    acks_.request(row_of(response.qpn));
+    if (!passes || bool(response.read)) return;
+    send_acknowledgement(acknowledgement(response), out);
+    absorbing_ = Bits<1>(0);
   }
 
   void absorb() {

@@ -41,16 +41,18 @@ struct WorkQueue {
     const Count released = released_, sent = bool(sent_) ? to_count(piece_.psns) : Count(0);
     released_ = Count(0);
     sent_ = Bits<1>(0);
-    if (served_ != Served(kNothing)) serve(bool(released), out);
-    total_ = total_ + sent - released;
+    if (served_ != Served(kNothing)) serve(bool(released) || bool(releases_), out);
+    releases_ = Bits<1>(bool(released));
     if (cuts) {
       is_read_ = Bits<1>(wqes_.data().wqe.operation == Bits<2>(kOpRead));
       piece_ = bool(rests_.data().begun) ? rests_.data().next : wqes_.data().first;
+      lacks_entry_ = Bits<1>((Count(params.entries) - to_count(piece_.psns)).ult(total_));
       served_ = Served(kTurn);
       qp_ = cut_qp;
     } else {
       take(in, control, credits, answered);
     }
+    total_ = total_ + sent - released;
     rows_.request(qp_);
   }
 
@@ -81,7 +83,7 @@ struct WorkQueue {
   typedef Bits<3> Served;
   enum : uint8_t { kNothing, kControl, kWqe, kCredit, kAnswered, kTurn };
 
-  // kVoid: in the ring, but its Turn is one of an earlier life of the QP.
+  // One of them. kVoid: in the ring, but its Turn is one of an earlier life of the QP.
   typedef Bits<4> State;
   enum : uint8_t { kIdle = 0, kInRing = 1, kVoid = 2, kLacksPsns = 4, kLacksRead = 8 };
 
@@ -147,18 +149,18 @@ struct WorkQueue {
 
   void serve(bool releases, hls::stream<TxPacket>& out) {
     Row row = rows_.data();
-    bool joins = false;
+    bool stays = in_ring(row);  // and so does not join it
     if (served_ == Served(kTurn))
-      joins = take_turn(row, releases, out);
+      stays = take_turn(row, releases, out);
     else if (served_ == Served(kWqe))
-      joins = accept(row);
+      accept(row);
     else if (served_ == Served(kControl))
       begin_life(row);
     else if (served_ == Served(kCredit))
-      joins = give_credit(row);
+      give_credit(row);
     else
-      joins = end_read(row);
-    joins_ = Bits<1>(joins);
+      end_read(row);
+    joins_ = Bits<1>(in_ring(row) && !stays);
     joining_.qp = qp_;
     joining_.slot = row.head;
     row.in_flight = count(rows_.data().in_flight);
@@ -183,44 +185,43 @@ struct WorkQueue {
     return params.read_psns < window() ? params.read_psns : window();
   }
 
-  static bool join(Row& row) {
-    row.state = State(kInRing);
-    return true;
+  static bool in_ring(const Row& row) {
+    return bool(row.state & State(kInRing));
   }
 
-  bool accept(Row& row) {
+  void accept(Row& row) {
 #if !defined(HW_LOWER) && !defined(__SYNTHESIS__)
     if (row.waiting.u64() == kSendWqes) violation("more work requests than the QP has slots", "work_queue");
 #endif
     Slot s;
     s.wqe = wqe_;
-    s.first = first_piece(last_byte_, row.pmtu, wqe_.operation, Bits<5>(read_psns()));
+    s.first = first_piece(last_byte_, row.pmtu, wqe_.operation == Bits<2>(kOpRead), Bits<5>(read_psns()));
     wqes_.write(row_of(qp_, row.head + row.waiting.to<clog2(kSendWqes)>()), s);
     row.waiting = row.waiting + Requests(1);
-    return row.state == State(kIdle) && join(row);
+    if (row.state == State(kIdle)) row.state = State(kInRing);
   }
 
   // What is left of an earlier life is forgotten.
   void begin_life(Row& row) {
-    const bool in_ring = row.state == State(kInRing) || row.state == State(kVoid);
+    const bool has_turn = bool(row.state & State(kInRing | kVoid));
     lacks_entries_ = Bits<1>(0);
     row = Row();
-    row.state = State(in_ring ? kVoid : kIdle);
+    row.state = State(has_turn ? kVoid : kIdle);
     row.pmtu = control_.pmtu;
     row.max_reads = row.reads_left = control_.max_reads;
     row.live = Bits<1>(1);
     rests_.write(qp_, Rest());
   }
 
-  bool give_credit(Row& row) {
+  void give_credit(Row& row) {
     lacks_entries_ = Bits<1>(0);
     row.live = row.live & ~dead_;
-    return (row.state == State(kLacksPsns) || (row.state == State(kLacksRead) && bool(dead_))) && join(row);
+    if (bool(row.state & State(bool(dead_) ? kLacksPsns | kLacksRead : kLacksPsns))) row.state = State(kInRing);
   }
 
-  bool end_read(Row& row) {
+  void end_read(Row& row) {
     if (row.reads_left != row.max_reads) row.reads_left = row.reads_left + Bits<5>(1);
-    return row.state == State(kLacksRead) && join(row);
+    if (bool(row.state & State(kLacksRead))) row.state = State(kInRing);
   }
 
   template <int N>
@@ -252,39 +253,40 @@ struct WorkQueue {
     rests_.request(turn_.qp);
   }
 
-  // One packet of the QP whose turn it is, if it has credit. True when the QP wants another turn.
+  // One packet of the QP whose turn it is, if it has credit. True when it keeps its turn, for want of entries.
   bool take_turn(Row& row, bool releases, hls::stream<TxPacket>& out) {
     const Count psns = to_count(piece_.psns), window_left = Count(window()) - psns;
-    const bool is_void = row.state == State(kVoid), live = bool(row.live);
+    const bool is_void = bool(row.state & State(kVoid)), live = bool(row.live);
     const bool has_next = Requests(1).ult(row.waiting), more = !bool(piece_.last) || has_next;
     const bool lacks_read = bool(is_read_) && !bool(row.reads_left);
-    const bool lacks_entry = (Count(params.entries) - psns).ult(total_);
+    const bool lacks_entry = bool(lacks_entry_);
     const bool lacks_psns = window_left.ult(row.in_flight), last_psn = !row.in_flight.ult(window_left);
     const bool asks_all = !is_void && live && !lacks_read, asks_own = asks_all && !lacks_entry;
     const bool unasked = is_void ? bool(row.waiting) : !live && has_next;
-    const bool again = unasked || (asks_own && more && !last_psn);
     repeats_ = Bits<1>(asks_all && lacks_entry);
     lacks_entries_ = Bits<1>(asks_all && lacks_entry && !releases);
     row.state = State((unasked || (asks_all && (lacks_entry || (more && !last_psn))) ? kInRing : 0) |
                       (!is_void && live && lacks_read ? kLacksRead : 0) |
                       (asks_own && (lacks_psns || (last_psn && more)) ? kLacksPsns : 0));
-    sent_ = Bits<1>(asks_own && !lacks_psns);
-    if ((!is_void && !live) || bool(sent_)) send(row, live && last_psn, out);
-    return again;
+    const bool pays = asks_own && !lacks_psns, flushes = !is_void && !live, last = bool(piece_.last) || !live;
+    sent_ = Bits<1>(pays);
+    if (pays || flushes) {
+      row.reads_left = row.reads_left - Bits<5>(live && bool(is_read_));
+      row.head = row.head + SendSlot(last);
+      row.waiting = row.waiting - Requests(last);
+      send(row.pmtu, last, live && last_psn, out);
+    }
+    return asks_all && lacks_entry;
   }
 
-  void send(Row& row, bool last_psn, hls::stream<TxPacket>& out) {
+  void send(const PmtuCode& pmtu, bool last, bool last_psn, hls::stream<TxPacket>& out) {
     const Wqe w = wqes_.data().wqe;
     const Rest rest = rests_.data();
-    const bool is_read = bool(is_read_), live = bool(row.live), last = bool(piece_.last) || !live;
-    const bool nth = rest.since_nth == Bits<16>(params.ack_interval - 1);
-    TxPacket packet = packet_of(w, rest, piece_, row.pmtu, is_read, last);
+    const bool is_read = bool(is_read_), nth = rest.since_nth == Bits<16>(params.ack_interval - 1);
+    TxPacket packet = packet_of(w, rest, piece_, pmtu, is_read, last);
     packet.ack_request = Bits<1>(last || nth || is_read || last_psn || is_last_entry());
     out.write(packet);
-    rests_.write(qp_, last ? Rest() : rest_behind(rest, piece_, w.operation, Bits<5>(read_psns()), nth));
-    if (live) row.reads_left = row.reads_left - Bits<5>(is_read);
-    row.head = row.head + SendSlot(last);
-    row.waiting = row.waiting - Requests(last);
+    rests_.write(qp_, last ? Rest() : rest_behind(rest, piece_, is_read, Bits<5>(read_psns()), nth));
   }
 
   // No READ request may find what this packet leaves enough.
@@ -309,7 +311,7 @@ struct WorkQueue {
   // the one after that.
   Turn turn_;
   Piece piece_;
-  Bits<1> is_read_;
+  Bits<1> is_read_, lacks_entry_;
   Bits<1> starts_;
   Bits<1> repeats_, lacks_entries_;  // `turn_` is to be had again, not before entries are free
   Bits<1> waits_for_room_;
@@ -317,6 +319,7 @@ struct WorkQueue {
   Turn joining_;
 
   Count total_, released_;  // in flight over all QPs; what the last step released of it
+  Bits<1> releases_;        // the one before released some
   Bits<1> sent_;            // the last step added what `piece_` takes
 };
 

@@ -1,4 +1,4 @@
-// Makes the plan of all stages from the list that the synthesis tops come from (hw/synth/stages.def).
+// Makes the plan of all stages from the lists that the synthesis tops come from (hw/synth/stages.def, narrow.def).
 #pragma once
 #include "hw/nic.hpp"
 #include "tests/cosim/plan.hpp"
@@ -29,6 +29,7 @@ void for_each_stage(F&& visit) {
         #name, {HW_EACH_PORT(COSIM_NAME, name, __VA_ARGS__)});                                                     \
   }
 #include "hw/synth/stages.def"
+#include "tests/cosim/narrow.def"
 #undef STAGE
 }
 

@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
-"""Paths of a netlist of five cells against sums by hand. usage: paths_test.py FOLDER_OF_PATHS"""
+"""Paths of a netlist of five cells against sums by hand, and of stages that Yosys maps. usage: paths_test.py FOLDER"""
+import pathlib
 import sys
+import tempfile
 import unittest
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, sys.argv.pop(1))
+import area  # noqa: E402
 import paths  # noqa: E402
 
 LIBRARY = """
@@ -66,6 +69,41 @@ class Paths(unittest.TestCase):
     def test_unknown_cell(self):
         with self.assertRaisesRegex(ValueError, "DSP48"):
             paths.Netlist({**MODULE, "cells": {"x": cell("DSP48", O=1)}}, {})
+
+
+# The row of a Ram of many rows goes out and nowhere else; its address comes through an adder.
+FETCH = """module fetch (
+  input wire clk,
+  input wire rst_n,
+  input wire [13:0] in_rdata,
+  output wire [13:0] out_wdata,
+  output wire [0:0] out_push
+);
+  reg [13:0] base_q = 14'h0;
+  wire [13:0] address = base_q + in_rdata;
+  hw_ram #(.W(14), .AW(14), .N(16384), .FWD(FORWARDS)) rows (.clk(clk), .rst_n(rst_n), .req(1'b1), .ra(address),
+    .rdata(out_wdata), .we(in_rdata[0]), .wa(base_q), .wd(in_rdata));
+  assign out_push = 1'b1;
+  always @(posedge clk) base_q <= in_rdata;
+endmodule
+"""
+
+
+class Stages(unittest.TestCase):
+    def recurrence(self, forwards):
+        with tempfile.TemporaryDirectory() as folder:
+            folder = pathlib.Path(folder)
+            (folder / "hw_ram.v").write_text((pathlib.Path(area.__file__).parent / "rtl/hw_ram.v").read_text())
+            (folder / "fetch.v").write_text(FETCH.replace("FORWARDS", str(forwards)))
+            return area.measure("fetch", folder, folder)["reg"]
+
+    def test_address_of_a_ram_whose_row_only_goes_out(self):
+        ps, end, _ = self.recurrence(0)
+        self.assertRegex(end, "ADDR")
+        self.assertGreater(ps, 303 + 300 + 500)
+
+    def test_address_of_a_ram_that_forwards(self):
+        self.assertGreater(self.recurrence(1)[0], 303 + 300 + 500)
 
 
 if __name__ == "__main__":

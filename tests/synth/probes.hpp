@@ -231,6 +231,25 @@ struct Rom {
   }
 };
 
+// Values that are no whole number of 64-bit words, handed on by value.
+struct Wide {
+  Bits<65> x;
+  Bits<129> y;
+  template <int N>
+  static Bits<N> mixed(const Bits<N>& old, const Bits<64>& a, const Bits<8>& by) {
+    return (old + cat(a, cat(a, a)).template to<N>()).shl(by) ^ old.template shr<3>();
+  }
+  void step(hls::stream<In>& in, hls::stream<Out>& out) {
+    if (in.empty() || out.full()) return;
+    const In& t = in.read();
+    x = mixed(x, t.a, t.s);
+    y = mixed(y, t.b, t.s);
+    Out o;
+    o.r = x.get<1, 64>() ^ y.get<65, 64>() ^ cat(cat(x.parity(), y.parity()), cat(x.at(t.s), y.at(t.s))).to<64>();
+    out.write(o);
+  }
+};
+
 // Stores and loads through a reference to one of two registers.
 struct Which {
   Bits<64> x, y;
