@@ -7,6 +7,9 @@
 //
 //   (24 + n) on the link + read_latency + memory latency + device_read_latency.
 //
+// The place of a request is known a cycle after it was issued, and memory answers no earlier: with latencies below the
+// clock period a read waits for that edge.
+//
 // A beat is read from memory when it is handed to the NIC; PCIe lets later writes pass a read request. A command for
 // card memory is read there, at its place in the order.
 #pragma once
@@ -118,10 +121,12 @@ class PcieRead {
     Request& r = requests_.back();
     on_the_way_ = false;
     if (!params_.unlimited) credits_.give_back(r.up.taken + params_.credit_latency, 1, r.up.is_taken);
-    r.ready = r.up.taken + params_.read_latency - way_back_ + memory_latency_.next();
+    const hw::Picoseconds in_memory = r.up.taken + params_.read_latency - way_back_ + memory_latency_.next();
+    r.ready = std::max(in_memory, now());
     hw::Causes* causes = hw::world().causes;
     const hw::EventId ready =
-        causes ? causes->later(r.tag, r.ready, r.up.is_taken, {hw::Part::pcie, r.ready - r.up.taken}) : 0;
+        causes ? causes->at_edge(r.tag, r.ready, in_memory, r.up.is_taken, {hw::Part::pcie, in_memory - r.up.taken})
+               : 0;
     link_.to_nic.send({r.ready, Priority::kReadData, read_data_link_bytes(params_, r.bytes), 0, r.tag, ready}, &r.down);
   }
 

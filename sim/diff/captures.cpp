@@ -99,6 +99,10 @@ SenderDiff compare(const RunFiles& run_a, const RunFiles& run_b, const std::stri
   return diff;
 }
 
+bool has(const RunFiles& run, const std::string& capture) {
+  return std::find(run.captures.begin(), run.captures.end(), capture) != run.captures.end();
+}
+
 void add_senders(const std::string& file, std::set<Mac>& senders) {
   traces::PcapReader reader(file);
   reader.require_ethernet();
@@ -114,10 +118,13 @@ uint64_t PacketDifference::time_ps() const {
 
 std::vector<SenderDiff> compare_captures(const RunFiles& a, const RunFiles& b) {
   std::vector<SenderDiff> list;
+  std::set<Mac> senders;  // of a capture that only one has: read for what is wrong with it
+  for (const std::string& capture : b.captures)
+    if (!has(a, capture)) add_senders(b.file(capture), senders);
   for (const std::string& capture : a.captures) {
-    if (std::find(b.captures.begin(), b.captures.end(), capture) == b.captures.end()) continue;
-    std::set<Mac> senders;
+    senders.clear();
     add_senders(a.file(capture), senders);
+    if (!has(b, capture)) continue;
     add_senders(b.file(capture), senders);
     for (const Mac& sender : senders) list.push_back(compare(a, b, capture, sender));
   }

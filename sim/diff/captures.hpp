@@ -38,7 +38,7 @@ struct SenderDiff {
   std::optional<PacketDifference> first_bytes;  // in more than its time
 };
 
-/// Compares the captures that both folders have. Throws InputError, also of traces.
+/// Compares the captures that both folders have. Throws InputError, also of traces, and for one that only one has.
 std::vector<SenderDiff> compare_captures(const RunFiles& a, const RunFiles& b);
 
 /// The earliest of the first differences; null when there is none.

@@ -148,6 +148,7 @@ std::string diff_text(const RunDiff& diff) {
   text += packets_text(diff);
   for (const WorkloadDiff& workload : diff.workloads) text += workload_text(workload, diff.workloads.size() > 1);
   text += change_rows("area", diff.area);
+  for (const FileDiff& file : diff.files) text += fmt::format(" {}: {}\n", file.file, file.what);
   for (const std::string& note : diff.notes) text += fmt::format(" {}\n", note);
   return text + (diff.differ() ? " the runs differ\n" : " the runs are the same\n");
 }
@@ -169,6 +170,8 @@ Json diff_json(const RunDiff& diff) {
     j["workloads"].push_back(workload);
   }
   j["area"] = change_json(diff.area);
+  j["files"] = Json::array();
+  for (const FileDiff& file : diff.files) j["files"].push_back({{"file", file.file}, {"what", file.what}});
   j["notes"] = diff.notes;
   return j;
 }

@@ -69,15 +69,17 @@ void note_absent(const std::string& what, bool in_a, bool in_b, std::vector<std:
   if (in_a != in_b) notes.push_back(fmt::format("{}: only {} has it; not compared", what, in_a ? "A" : "B"));
 }
 
-void note_captures(const RunFiles& a, const RunFiles& b, std::vector<std::string>& notes) {
+// What neither has, of files that every run can leave.
+void note_missing(const RunFiles& a, const RunFiles& b, bool accounts, std::vector<std::string>& notes) {
+  const auto neither = [&a, &b](const std::string& start) {
+    const auto fits = [&start](const std::string& name) { return name.rfind(start, 0) == 0; };
+    return std::none_of(a.names.begin(), a.names.end(), fits) && std::none_of(b.names.begin(), b.names.end(), fits);
+  };
   if (a.captures.empty() && b.captures.empty())
     notes.push_back("packets: neither run has captures, which --pcap leaves; not compared");
-  std::set<std::string> names(a.captures.begin(), a.captures.end());
-  names.insert(b.captures.begin(), b.captures.end());
-  const auto has = [](const RunFiles& run, const std::string& name) {
-    return std::find(run.captures.begin(), run.captures.end(), name) != run.captures.end();
-  };
-  for (const std::string& name : names) note_absent(name, has(a, name), has(b, name), notes);
+  if (neither("counters.txt")) notes.push_back("counters.txt: neither run has it; not compared");
+  if (accounts && neither("latency"))
+    notes.push_back("latency.csv: neither run has it, though both have accounts; not compared");
 }
 
 bool above(const Change& change, double percent) {
@@ -100,7 +102,7 @@ RunDiff compare_runs(const std::string& folder_a, const std::string& folder_b) {
   diff.folder_b = folder_b;
   diff.parameters = changes(a.parameters, b.parameters);
   diff.senders = compare_captures(a, b);
-  note_captures(a, b, diff.notes);
+  diff.files = compare_files(a, b);
   const auto of_a = workloads_of(a.result), of_b = workloads_of(b.result);
   for (size_t i = 0; i < of_a.size(); i++) {
     diff.workloads.push_back(compare(*of_a[i], *of_b[i]));
@@ -108,7 +110,8 @@ RunDiff compare_runs(const std::string& folder_a, const std::string& folder_b) {
                 of_b[i]->contains("account"), diff.notes);
   }
   if (a.area && b.area) diff.area = changes(*a.area, *b.area);
-  note_absent("area.csv", a.area.has_value(), b.area.has_value(), diff.notes);
+  const bool accounts = !of_a.empty() && of_a[0]->contains("account") && of_b[0]->contains("account");
+  note_missing(a, b, accounts, diff.notes);
   return diff;
 }
 
@@ -116,7 +119,7 @@ bool RunDiff::differ() const {
   const auto moved = [](const WorkloadDiff& w) {
     return std::any_of(w.changes.begin(), w.changes.end(), [](const auto& list) { return !list.empty(); });
   };
-  return earliest(senders) || !area.empty() || std::any_of(workloads.begin(), workloads.end(), moved);
+  return earliest(senders) || !area.empty() || !files.empty() || std::any_of(workloads.begin(), workloads.end(), moved);
 }
 
 bool RunDiff::moved_above(double percent) const {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "sim/diff/captures.hpp"
+#include "sim/diff/files.hpp"
 #include "sim/diff/leaves.hpp"
 #include "sim/diff/run_files.hpp"
 
@@ -28,10 +29,11 @@ struct RunDiff {
   std::vector<SenderDiff> senders;
   std::vector<WorkloadDiff> workloads;
   std::vector<Change> area;
+  std::vector<FileDiff> files;
   std::vector<std::string> notes;  // what could not be compared, and why
 
-  /// True when the runs did something else, or their area is another. Parameters alone are no difference: they are
-  /// what the runs were told, not what they did.
+  /// True when the runs did something else, one has a file that the other lacks, or their area is another. Parameters
+  /// alone are no difference: they are what the runs were told, not what they did.
   bool differ() const;
   /// True when a latency, a throughput or a message rate changed by more than `percent` of A's, up or down, or when the
   /// outcome (errors, messages, memory) is another.

@@ -7,6 +7,7 @@
 
 #include "sim/config/error.hpp"
 #include "sim/config/load.hpp"
+#include "sim/report/run_folder.hpp"
 
 namespace sim {
 namespace {
@@ -71,10 +72,18 @@ std::optional<Leaves> read_area(const std::string& file) {
   return leaves;
 }
 
-std::vector<std::string> captures_in(const std::string& folder) {
+// What else somebody has put there is no business of a comparison.
+std::vector<std::string> files_in(const std::string& folder) {
   std::vector<std::string> names;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder))
-    if (entry.path().extension() == ".pcap") names.push_back(entry.path().filename().string());
+    if (is_run_file(entry.path().filename().string())) names.push_back(entry.path().filename().string());
+  return names;
+}
+
+std::vector<std::string> captures_of(const std::vector<std::string>& files) {
+  std::vector<std::string> names;
+  for (const std::string& file : files)
+    if (fs::path(file).extension() == ".pcap") names.push_back(file);
   std::sort(names.begin(), names.end(), [](const std::string& x, const std::string& y) {
     return std::make_pair(x.size(), x) < std::make_pair(y.size(), y);
   });
@@ -117,7 +126,8 @@ RunFiles read_run(const std::string& folder) {
   run.result = read_result(run.file("result.json"));
   add_parameters(parse_toml_file(run.file("config.toml")), "", run.parameters);
   run.area = read_area(run.file("area.csv"));
-  run.captures = captures_in(folder);
+  run.names = files_in(folder);
+  run.captures = captures_of(run.names);
   run.nic_clock = clock_of(run);
   return run;
 }

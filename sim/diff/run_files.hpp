@@ -15,7 +15,8 @@ struct RunFiles {
   Leaves parameters;                  // config.toml: "nic.pmtu"
   nlohmann::ordered_json result;      // result.json
   std::optional<Leaves> area;         // area.csv: "rx_bth.LUT"
-  std::vector<std::string> captures;  // names, nic2.pcap before nic10.pcap
+  std::vector<std::string> names;     // of all its files
+  std::vector<std::string> captures;  // of these, nic2.pcap before nic10.pcap
   hw::Clock nic_clock = hw::Clock(1);
 
   std::string file(const std::string& name) const { return folder + "/" + name; }

@@ -2,18 +2,21 @@
 
 #include <sys/utsname.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <fstream>
 #include <set>
 #include <system_error>
 #include <thread>
 
+#include "sim/config/load.hpp"
 #include "sim/config/version.hpp"
 
 namespace sim {
 namespace {
 
 namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
 
 constexpr int kSchemaVersion = 1;
 
@@ -21,22 +24,43 @@ constexpr int kSchemaVersion = 1;
   throw OutputError(path.string() + ": " + error.message());
 }
 
-// Nothing but what a run writes: only such a folder may be replaced, so that no path a user mistypes costs a file.
-bool holds_only_a_run(const fs::path& path) {
-  static const std::set<std::string> kNames = {"area.csv",    "config.toml", "counters.txt",  "host.json",
-                                               "latency.csv", "result.json", "timeline.json", "waves.vcd"};
+bool holds_only_run_files(const fs::path& path) {
   if (!fs::is_directory(fs::symlink_status(path))) return false;
-  for (const fs::directory_entry& entry : fs::directory_iterator(path)) {
-    const fs::path name = entry.path().filename();
-    if (!fs::is_regular_file(entry.symlink_status())) return false;
-    if (kNames.count(name.string()) == 0 && name.extension() != ".pcap") return false;
-  }
+  for (const fs::directory_entry& entry : fs::directory_iterator(path))
+    if (!fs::is_regular_file(entry.symlink_status()) || !is_run_file(entry.path().filename().string())) return false;
   return true;
 }
 
-void require_free(const fs::path& path) {
-  if (!fs::exists(fs::symlink_status(path)) || holds_only_a_run(path)) return;
-  throw InputError(path.string() + ": exists and is not a run folder; must be new, empty or an earlier run's");
+// A config.toml with what every run's has.
+bool has_configuration(const fs::path& path) {
+  try {
+    const toml::table config = parse_toml_file((path / "config.toml").string());
+    return config.at_path("sim.seed").is_integer() && config.at_path("nic.clock_hz").is_integer();
+  } catch (const InputError&) {
+    return false;
+  }
+}
+
+// A result.json that begins as every run's does.
+bool has_result(const fs::path& path) {
+  std::ifstream stream(path / "result.json", std::ios::binary);
+  const Json result = Json::parse(stream, nullptr, false);
+  const Json header = result_header(0, 0);
+  return result.is_object() && std::all_of(header.items().begin(), header.items().end(), [&result](const auto& member) {
+           return result.contains(member.key()) && result[member.key()].type_name() == member.value().type_name();
+         });
+}
+
+// Only what a run has left for certain may be replaced, so that no path that a user mistypes costs a file. A folder
+// that grows, or was cut short, has no result yet.
+enum class State { whole, growing };
+
+void require_free(const fs::path& path, State state) {
+  if (!fs::exists(fs::symlink_status(path))) return;
+  const bool of_a_run =
+      holds_only_run_files(path) &&
+      (fs::is_empty(path) || (has_configuration(path) && (state == State::growing || has_result(path))));
+  if (!of_a_run) throw InputError(path.string() + ": exists and is not a run folder; must be new, empty or an earlier run's");
 }
 
 // "a/b/" and "a/x/../b" are "a/b": what the path means must not change when folders on it come into being.
@@ -47,10 +71,18 @@ fs::path normal(const fs::path& path) {
 
 }  // namespace
 
+bool is_run_file(const std::string& name) {
+  static const std::set<std::string> kNames = {"area.csv",    "config.toml",   "counters.txt", "host.json",
+                                               "result.json", "timeline.json", "waves.vcd"};
+  const fs::path path(name);
+  const bool latencies = name == "latency.csv" || (name.rfind("latency_", 0) == 0 && path.extension() == ".csv");
+  return kNames.count(name) != 0 || latencies || path.extension() == ".pcap";
+}
+
 RunFolder::RunFolder(const fs::path& path) : path_(normal(path)), partial_(path_) {
   partial_ += ".partial";
-  require_free(path_);
-  require_free(partial_);
+  require_free(path_, State::whole);
+  require_free(partial_, State::growing);
   std::error_code error;
   fs::remove_all(partial_, error);
   if (!error) fs::create_directories(partial_, error);
@@ -64,7 +96,7 @@ void RunFolder::write(const std::string& name, const std::string& text) const {
 }
 
 void RunFolder::commit() {
-  require_free(path_);  // somebody may have put something there meanwhile
+  require_free(path_, State::whole);  // somebody may have put something there meanwhile
   std::error_code error;
   fs::remove_all(path_, error);
   if (!error) fs::rename(partial_, path_, error);

@@ -12,8 +12,10 @@ namespace sim {
 
 class RunFolder {
  public:
-  /// Makes `path`.partial; one left by an earlier run is replaced. Throws InputError when `path` is taken by something
-  /// that is not a run folder, OutputError when the folder cannot be made.
+  /// Makes `path`.partial; one left by an earlier run is replaced. Throws InputError when one of the two is taken by
+  /// something that is not a run folder for certain, OutputError when the folder cannot be made. An earlier run's is
+  /// an empty one, or holds nothing but files of a run, a resolved config.toml and, unless it is a `.partial`, a
+  /// result.json among them.
   explicit RunFolder(const std::filesystem::path& path);
 
   /// Where the file `name` of the growing folder lies, for those that write while the run goes on.
@@ -28,6 +30,9 @@ class RunFolder {
  private:
   std::filesystem::path path_, partial_;
 };
+
+/// True for a name that a run gives to a file of its folder.
+bool is_run_file(const std::string& name);
 
 /// The members that every result.json begins with: schema_version, version, seed, simulated_ps.
 nlohmann::ordered_json result_header(uint64_t seed, uint64_t simulated_ps);

@@ -18,9 +18,15 @@ std::string error_of(const fs::path& path) {
   return "no error";
 }
 
+const std::string kConfig = "[sim]\nseed = 1\n[nic]\nclock_hz = 250000000\n";
+
+std::string result_of(uint64_t seed) {
+  return to_text(result_header(seed, 1000));
+}
+
 void make_run(const fs::path& path, const std::string& result) {
   RunFolder folder(path);
-  folder.write("config.toml", "");
+  folder.write("config.toml", kConfig);
   folder.write("result.json", result);
   folder.commit();
 }
@@ -38,20 +44,20 @@ TEST(RunFolder, GrowsBesideItsNameAndTakesItAtTheEnd) {
 
 TEST(RunFolder, ReplacesAnEarlierRunOnlyAtTheEnd) {
   const test::TemporaryFolder root;
-  make_run(root / "run", "old");
+  make_run(root / "run", result_of(1));
   RunFolder folder((root / "run").string() + "/");
-  folder.write("result.json", "new");
-  EXPECT_EQ(test::text_of(root / "run/result.json"), "old");
+  folder.write("result.json", result_of(2));
+  EXPECT_EQ(test::text_of(root / "run/result.json"), result_of(1));
   folder.commit();
-  EXPECT_EQ(test::text_of(root / "run/result.json"), "new");
+  EXPECT_EQ(test::text_of(root / "run/result.json"), result_of(2));
   EXPECT_FALSE(fs::exists(root / "run/config.toml")) << "nothing of the old run stays";
 }
 
 TEST(RunFolder, KeepsARunThatWasCutShort) {
   const test::TemporaryFolder root;
-  { RunFolder(root / "run").write("config.toml", "half"); }
-  EXPECT_EQ(test::text_of(root / "run.partial/config.toml"), "half");
-  make_run(root / "run", "whole");
+  { RunFolder(root / "run").write("config.toml", kConfig); }
+  EXPECT_EQ(test::text_of(root / "run.partial/config.toml"), kConfig);
+  make_run(root / "run", result_of(1));
   EXPECT_FALSE(fs::exists(root / "run.partial"));
 }
 
@@ -71,7 +77,7 @@ TEST(RunFolder, NeverTakesAUsersFileWithIt) {
   EXPECT_NE(error_of(root / "new/.."), "no error");
   EXPECT_FALSE(fs::exists(root / "new"));
   // What looks like a run but holds more than one; a growing folder that is none; a link.
-  make_run(root / "run", "old");
+  make_run(root / "run", result_of(1));
   fs::copy_file(notes, root / "run/notes");
   EXPECT_NE(error_of(root / "run"), "no error");
   root.file("other.partial", "precious");
@@ -85,6 +91,41 @@ TEST(RunFolder, NeverTakesAUsersFileWithIt) {
   EXPECT_THROW(folder.commit(), InputError);
   EXPECT_EQ(test::text_of(notes), "precious");
   EXPECT_EQ(test::text_of(root / "late/notes"), "precious");
+}
+
+// Names alone make no run: other programs leave a result.json too.
+TEST(RunFolder, ARunIsKnownByItsContents) {
+  const struct {
+    const char* what;
+    std::string config, result;  // empty: no such file
+    bool taken;
+  } cases[] = {{"only a result", "", result_of(1), false},
+               {"another program's result", kConfig, "{\"score\": 3}", false},
+               {"members of other types", kConfig,
+                R"({"schema_version": "1", "version": "0.1.0", "seed": 1, "simulated_ps": 2})", false},
+               {"no JSON", kConfig, "{\"schema_version\": 1", false},
+               {"another program's configuration", "[sim]\nspeed = 1\n", result_of(1), false},
+               {"no TOML", "sim:\n  seed: 1\n", result_of(1), false},
+               {"no result", kConfig, "", false},
+               {"a run", kConfig, result_of(1), true}};
+  for (const auto& c : cases) {
+    const test::TemporaryFolder root;
+    fs::create_directory(root / "run");
+    if (!c.config.empty()) root.file("run/config.toml", c.config);
+    if (!c.result.empty()) root.file("run/result.json", c.result);
+    EXPECT_EQ(error_of(root / "run") == "no error", c.taken) << c.what;
+    if (c.result.empty()) continue;
+    EXPECT_EQ(test::text_of(root / "run/result.json"), c.result) << c.what;
+  }
+}
+
+// Nor does the name of a growing folder.
+TEST(RunFolder, AFolderThatGrowsIsKnownByItsConfiguration) {
+  const test::TemporaryFolder root;
+  fs::create_directory(root / "run.partial");
+  const std::string result = root.file("run.partial/result.json", result_of(1));
+  EXPECT_NE(error_of(root / "run"), "no error");
+  EXPECT_EQ(test::text_of(result), result_of(1));
 }
 
 TEST(RunFolder, SaysWhatCannotBeWritten) {

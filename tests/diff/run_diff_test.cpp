@@ -5,6 +5,7 @@
 #include "run_maker.hpp"
 #include "sim/config/error.hpp"
 #include "sim/diff/diff_report.hpp"
+#include "traces/error.hpp"
 
 namespace sim {
 namespace {
@@ -20,6 +21,12 @@ std::string moved(const RunDiff& diff) {
     for (size_t i = 0; i < kTopics; i++)
       for (const Change& c : w.changes[i])
         text += std::string(name_of(Topic(i))) + " " + c.path + " " + c.a.dump() + " " + c.b.dump() + "\n";
+  return text;
+}
+
+std::string files(const RunDiff& diff) {
+  std::string text;
+  for (const FileDiff& f : diff.files) text += f.file + ": " + f.what + "\n";
   return text;
 }
 
@@ -105,7 +112,7 @@ TEST(RunDiff, Area) {
   const test::TemporaryFolder root;
   const std::string a = MadeRun{}.write(root / "a"), b = MadeRun{}.write(root / "b");
   std::ofstream(a + "/area.csv") << "stage,LUT,bram_ns,depth\nrx_bth,120,-,2/3\nrx_udp,40,1.50,2\n";
-  EXPECT_EQ(compare_runs(a, b).notes, std::vector<std::string>{"area.csv: only A has it; not compared"});
+  EXPECT_EQ(files(compare_runs(a, b)), "area.csv: only A has it\n");
   std::ofstream(b + "/area.csv") << "stage,LUT,bram_ns,depth\nrx_bth,132,-,3/3\nrx_udp,40,1.5,2\n";
   const RunDiff diff = compare_runs(a, b);
   ASSERT_EQ(diff.area.size(), 2u);
@@ -120,6 +127,84 @@ TEST(RunDiff, Area) {
   } catch (const InputError& error) {
     EXPECT_EQ(error.what(), b + "/area.csv:2: 1 columns; must be 2, as in the heading");
   }
+}
+
+// Two folders made alike and then changed; what is compared, or why it is not.
+struct TwoRuns {
+  test::TemporaryFolder root;
+  const std::string a = MadeRun{}.write(root / "a"), b = MadeRun{}.write(root / "b");
+
+  void put(const std::string& folder, const std::string& name, const std::string& text) const {
+    std::ofstream(folder + "/" + name) << text;
+  }
+  std::string compared() const {
+    try {
+      const RunDiff diff = compare_runs(a, b);
+      EXPECT_EQ(diff.differ(), !diff.files.empty());
+      std::string text = files(diff);
+      for (const std::string& note : diff.notes) text += note + "\n";
+      return text;
+    } catch (const InputError& error) {
+      return error.what();
+    } catch (const traces::InputError& error) {
+      return error.what();
+    }
+  }
+};
+
+TEST(RunDiff, AFileThatOnlyOneHasIsADifference) {
+  for (const std::string name : {"nic0.pcap", "counters.txt"})
+    for (const bool in_a : {true, false}) {
+      const TwoRuns runs;
+      std::filesystem::remove((in_a ? runs.b : runs.a) + "/" + name);
+      EXPECT_EQ(runs.compared(), name + ": only " + (in_a ? "A" : "B") + " has it\n");
+    }
+  const TwoRuns runs;
+  runs.put(runs.b, "latency.csv", "message,nic,qpn,index,bytes,post_ps,x\n1,nic0,17,0,64,0,\n");
+  EXPECT_EQ(runs.compared(), "latency.csv: only B has it\n");
+  runs.put(runs.a, "latency.csv", "message,nic,qpn,index,bytes,post_ps,x\n1,nic0,17,0,64,5,\n2,nic0,17,0,64,5,\n");
+  EXPECT_EQ(runs.compared(), "latency.csv: 2 of 3 lines differ, the first is line 2\n");
+  runs.put(runs.a, "notes.txt", "mine");
+  std::filesystem::remove(runs.a + "/latency.csv");
+  std::filesystem::remove(runs.b + "/latency.csv");
+  EXPECT_EQ(runs.compared(), "") << "what no run writes is not compared";
+}
+
+TEST(RunDiff, FilesThatNeitherHasAreTold) {
+  const TwoRuns runs;
+  for (const std::string& folder : {runs.a, runs.b})
+    for (const std::string name : {"nic0.pcap", "counters.txt"}) std::filesystem::remove(folder + "/" + name);
+  EXPECT_EQ(runs.compared(),
+            "packets: neither run has captures, which --pcap leaves; not compared\n"
+            "counters.txt: neither run has it; not compared\n");
+}
+
+TEST(RunDiff, GarbageIsRefusedInEitherAndInBoth) {
+  const std::string counter = "; must be a name, a space and a decimal number";
+  const struct {
+    const char *file, *text;
+    std::string says;
+  } cases[] = {{"counters.txt", "a.b 1\nnonsense\n", ":2: no counter" + counter},
+               {"counters.txt", "a.b -1\n", ":1: no counter" + counter},
+               {"counters.txt", "a.b 1\na.c 2", ":2: a line that is cut off; must be whole lines"},
+               {"counters.txt", "", ":1: no line; must be one and more"},
+               {"latency.csv", "a,b\n", ":1: another heading; must be message,nic,qpn,index,bytes,post_ps,..."},
+               {"latency.csv", "message,nic,qpn,index,bytes,post_ps,x\n1,nic0,2\n", ":2: 3 columns; must be 7, as in"},
+               {"latency.csv", "message,nic,qpn,index,bytes,post_ps,x\n1,nic0,2,0,x,5,6\n", ":2: a cell that is no"},
+               {"nic0.pcap", "", "nic0.pcap: "},
+               {"nic0.pcap", "garbage, and more of it than a header has", "nic0.pcap: "}};
+  for (const auto& c : cases)
+    for (const unsigned where : {1u, 2u, 3u}) {
+      const TwoRuns runs;
+      if (where & 1) runs.put(runs.a, c.file, c.text);
+      if (where & 2) runs.put(runs.b, c.file, c.text);
+      const std::string said = runs.compared();
+      EXPECT_NE(said.find(c.says), std::string::npos) << c.file << ": " << said;
+      EXPECT_EQ(said.find('\n'), std::string::npos) << said;
+      std::filesystem::remove((where & 1 ? runs.b : runs.a) + "/" + c.file);
+      if (where == 3) continue;
+      EXPECT_NE(runs.compared().find(c.says), std::string::npos) << "only one has it: " << c.file;
+    }
 }
 
 TEST(RunDiff, ABoundForRatesAndLatencies) {

@@ -45,6 +45,7 @@ struct MadeRun {
                  "problems": [],
                  "counters": {"nic0": {"mac.tx.frames": 4, "mac.rx.frames": 4}, "nic1": {"mac.tx.frames": 4}}}]})");
   std::vector<SentFrame> frames = four_writes();
+  std::string counters = "nic0.mac.tx.frames 4\nnic0.mac.rx.frames 4\n";
 
   nlohmann::ordered_json& workload() { return result["results"][0]; }
 
@@ -53,6 +54,7 @@ struct MadeRun {
     std::filesystem::create_directory(folder);
     std::ofstream(folder / "config.toml") << config;
     std::ofstream(folder / "result.json") << result.dump();
+    std::ofstream(folder / "counters.txt") << counters;
     traces::PcapWriter pcap((folder / "nic0.pcap").string());
     for (const SentFrame& frame : frames) pcap.write(frame.time_ps, frame.bytes);
     return folder.string();

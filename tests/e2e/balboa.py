@@ -31,11 +31,15 @@ class Case(unittest.TestCase):
         self.addCleanup(temporary.cleanup)
         self.folder = pathlib.Path(temporary.name)
 
-    def balboa(self, *arguments, code=0):
-        """Runs the program in the case's folder and checks its exit code."""
+    def program(self, *arguments):
+        """Runs the program in the case's folder."""
         command = [PROGRAM, *map(str, arguments)]
-        run = subprocess.run(command, cwd=self.folder, capture_output=True, text=True, check=False)
-        self.assertEqual(run.returncode, code, f"{' '.join(command)}\n{run.stdout}{run.stderr}")
+        return subprocess.run(command, cwd=self.folder, capture_output=True, text=True, check=False)
+
+    def balboa(self, *arguments, code=0):
+        """The same, and checks its exit code."""
+        run = self.program(*arguments)
+        self.assertEqual(run.returncode, code, f"{' '.join(map(str, run.args))}\n{run.stdout}{run.stderr}")
         return run
 
     def simulate(self, *arguments, output="out", code=0):

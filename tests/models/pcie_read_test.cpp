@@ -23,6 +23,25 @@ TEST(PcieRead, LatencyOfOneRead) {
   }
 }
 
+// The place of a request is known a cycle later, and its data cannot have begun to come before: a host without latency,
+// and a clock that is slower than the host.
+TEST(PcieRead, LatenciesBelowAPeriod) {
+  PcieParams instant, usual;
+  instant.read_latency = instant.write_latency = 0;
+  const struct {
+    PcieParams params;
+    hw::Clock clock;
+  } cases[] = {{instant, test::kClock}, {usual, hw::Clock(1000000)}, {instant, hw::Clock(1000000)}};
+  for (const auto& c : cases)
+    for (const test::Calling& calling : test::kCallings) {
+      ReadRun<512> r(c.params, calling, {command(0x1000, 64, 5)}, 100, c.clock);
+      r.run(20);
+      ASSERT_EQ(r.sink.tokens.size(), 1u);
+      // Taken in cycle 1, placed in cycle 2, its completion is there within that cycle, and the stream adds one.
+      EXPECT_EQ(r.sink.cycles[0], 4u);
+    }
+}
+
 // Back-to-back reads run at the rate of the formula, at any size and generation.
 TEST(PcieRead, RateIsTheFormula) {
   for (unsigned generation : {3u, 4u})
@@ -107,9 +126,9 @@ TEST(PcieRead, ReorderedCompletionsComeInOrder) {
   EXPECT_LE(shuffled.sink.cycles[7], straight.sink.cycles[7] + 75);
 }
 
-// Without limits; as it is; with every random delay and few tags and credits; moved as a whole.
+// Without limits; as it is; with every random delay and few tags and credits; moved as a whole; without latency.
 std::vector<PcieParams> kinds() {
-  std::vector<PcieParams> all(4);
+  std::vector<PcieParams> all(5);
   all[0].unlimited = true;
   all[0].read_latency = all[0].write_latency = 0;
   all[2].memory.llc_percent = 50;
@@ -119,6 +138,7 @@ std::vector<PcieParams> kinds() {
   all[3].device_gbps = 57;
   all[3].device_read_latency = 70000;
   all[3].memory.reorder = 50000;
+  all[4].read_latency = all[4].write_latency = all[4].credit_latency = 0;
   return all;
 }
 
