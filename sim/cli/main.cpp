@@ -54,6 +54,13 @@ int complain(const std::exception& error, int exit_code) {
   return exit_code;
 }
 
+// What stood in the buffer may be lost only now: a full disk, a closed pipe.
+int flushed(int exit_code) {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return exit_code;
+  std::fprintf(stderr, "balboa: standard output: cannot be written\n");
+  return sim::kFailed;
+}
+
 // Warnings go to standard error, in the form of the errors.
 void set_up_log() {
   spdlog::set_default_logger(spdlog::stderr_logger_st("balboa"));
@@ -69,9 +76,9 @@ int main(int argc, char** argv) {
   declare_commands(app, line);
   try {
     app.parse(argc, argv);
-    return line.chosen();
+    return flushed(line.chosen());
   } catch (const CLI::Success& help) {
-    return app.exit(help);
+    return flushed(app.exit(help));
   } catch (const CLI::ParseError& error) {
     return complain(error, sim::kBadInput);
   } catch (const sim::InputError& error) {

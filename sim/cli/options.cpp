@@ -34,9 +34,13 @@ void add_config_file(CLI::App& command, ConfigSource& config) {
   command.add_option("--config", config.file, "TOML file with parameters")->type_name("FILE");
 }
 
+std::string not_empty(const std::string& text) {
+  return text.empty() ? "is empty; allowed is the name of a folder" : "";
+}
+
 void add_common_options(CLI::App& command, CommonOptions& options) {
   add_config_options(command, options.config);
-  CLI::Option* output = command.add_option("-o", options.output, "Leave a run folder")->type_name("DIR");
+  CLI::Option* output = command.add_option("-o", options.output, "Leave a run folder")->type_name("DIR")->check(not_empty);
   command.add_flag("--pcap", options.pcap, "Write what crosses each port to *.pcap in the run folder")->needs(output);
   command.add_flag("--json", options.json, "Print result.json in place of tables");
   command.add_flag("--quiet", options.quiet, "Print nothing but errors");
@@ -48,7 +52,11 @@ void add_trace_options(CLI::App& command, TraceOptions& trace) {
   command.add_flag("--timeline", trace.timeline, "Write timeline.json for Perfetto to the run folder")->needs(output);
   command.add_flag("--vcd", trace.waves, "Write waves.vcd to the run folder")->needs(output);
   command.add_flag("--ladder", trace.ladder, "Print every packet");
-  const auto time = CLI::Range(0.0, 1e12).description("");
+  const auto time = [](const std::string& text) {
+    double us = 0;
+    const bool good = CLI::detail::lexical_cast(text, us) && us >= 0 && us <= 1e12;  // so NaN is none
+    return good ? "" : text + ": must be a time from 0 to 1e12 us";
+  };
   command.add_option("--trace-from", trace.from_us, "Timeline, waves and ladder begin here (0)")
       ->type_name("US")
       ->check(time);

@@ -68,7 +68,7 @@ constexpr uint64_t kSteadyMessages = 1000;
 void print_steady(const Json& results) {
   for (const Json& r : results)
     if (r.contains("steady_gbps") && r["messages"] >= kSteadyMessages)
-      fmt::print(" {} bytes, steady state (10 to 90 % of the bytes): {:.3f} Gb/s, {:.3f} Mmsg/s\n",
+      fmt::print(" {} bytes, steady state (the middle of the run): {:.3f} Gb/s, {:.3f} Mmsg/s\n",
                  r["size_bytes"].get<uint64_t>(), r["steady_gbps"].get<double>(),
                  r["steady_messages_per_s"].get<double>() / 1e6);
 }
@@ -80,13 +80,22 @@ void print_problems(const Json& results) {
 
 }  // namespace
 
+// Flags that say nothing together.
+void check_flags(const PerfOptions& o, const WorkloadConfig& workload) {
+  if (o.all_results && !is_latency_test(workload))
+    throw InputError("-H: prints latencies; allowed with --test lat");
+  if (o.all_sizes && (o.trace.any() || o.pcap))
+    throw InputError("-a: a trace or a capture is that of one size; allowed is -s");
+}
+
 int perf_command(const PerfOptions& o) {
   Config config = resolve(o.config);
+  check_flags(o, config.workload);
+  check_trace(o.trace);
   const std::vector<uint64_t> sizes = o.sizes(config.workload);
   config.workload.size_bytes = uint32_t(sizes.back());
   check_workload(config);
   RunReport report(o, config, "perf");
-  if (report.wants_tables()) fmt::print("{}{}", banner(config), heading(o, config.workload));
   config.trace = report.trace();
   const std::string trace_folder = config.trace.folder;
   Json results = Json::array();
@@ -102,7 +111,10 @@ int perf_command(const PerfOptions& o) {
     end_ps += j["result"]["end_ps"].get<uint64_t>();
     results.push_back(j["result"]);
     told += j["trace"].get<std::string>();
-    if (report.wants_tables()) fmt::print("{}", j["row"].get<std::string>());
+    if (report.wants_tables()) {  // no heading before what may be refused
+      if (results.size() == 1) fmt::print("{}{}", banner(config), heading(o, config.workload));
+      fmt::print("{}", j["row"].get<std::string>());
+    }
     report.write("counters.txt", j["counters"].get<std::string>());
   }
   if (report.wants_tables()) {

@@ -17,4 +17,7 @@ struct TraceOptions {
   bool any() const { return account || timeline || waves || ladder; }
 };
 
+// Throws InputError for options that contradict each other or say nothing.
+void check_trace(const TraceOptions& options);
+
 }  // namespace sim

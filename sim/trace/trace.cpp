@@ -29,8 +29,6 @@ void warn_if_full(const char* file, hw::Picoseconds full_at) {
 }  // namespace
 
 Trace::Trace(const TraceOptions& options) : options_(options) {
-  if (options.to_us < options.from_us)
-    throw InputError(fmt::format("--trace-to {}: ends before --trace-from {}", options.to_us, options.from_us));
   const TraceWindow window(options);
   if (options.account) account_ = std::make_unique<Account>(recorder_);
   if (options.timeline) timeline_ = std::make_unique<Timeline>(recorder_, window);
@@ -40,7 +38,17 @@ Trace::Trace(const TraceOptions& options) : options_(options) {
   if (waves_) recorder_.add_listener(*waves_);
 }
 
-void Trace::finish() {
+void Trace::check_names(const std::vector<std::string>& names) const {
+  const TraceWindow window(options_);
+  for (const std::string& name : names)
+    if (window.wants(name)) return;
+  throw InputError("--trace-stages " + options_.stages + ": no stage or stream has such a name; there are " +
+                   names.front() + " to " + names.back());
+}
+
+void Trace::finish(hw::Picoseconds end) {
+  if (TraceWindow(options_).from() > end)
+    spdlog::warn("--trace-from {}: the run ended at {} us", options_.from_us, microseconds(end));
   if (account_) {
     text_ += account_->table();
     result_["account"] = account_->json();

@@ -17,17 +17,29 @@ std::vector<uint64_t> running_bytes(const Messages& messages) {
   return sums;
 }
 
-// Messages of no bytes count alike.
-void find_steady(const Messages& messages, const std::vector<uint64_t>& bytes, Rates& r) {
-  const size_t n = messages.size();
-  size_t first = n / 10, last = n - 1 - n / 10;
-  if (r.bytes != 0) {
-    first = size_t(std::lower_bound(bytes.begin(), bytes.end(), r.bytes / 10) - bytes.begin());
-    last = size_t(std::lower_bound(bytes.begin(), bytes.end(), r.bytes - r.bytes / 10) - bytes.begin());
+// Of the messages that bring the bytes from one share of all to another, the one before which nothing completed for the
+// longest time: where messages complete in bunches, the first of a bunch. Messages of no bytes count alike.
+size_t bunch_between(double from, double to, const Messages& messages, const std::vector<uint64_t>& bytes) {
+  const auto message_at = [&](double share) {
+    if (bytes.back() == 0) return size_t(share * double(messages.size()));
+    return size_t(std::lower_bound(bytes.begin(), bytes.end(), uint64_t(share * double(bytes.back()))) - bytes.begin());
+  };
+  const size_t end = message_at(to);
+  size_t best = 0;
+  hw::Picoseconds longest = 0;
+  for (size_t i = std::max<size_t>(message_at(from), 1); i < end; i++) {
+    const hw::Picoseconds gap = messages[i].completion - messages[i - 1].completion;
+    if (gap > longest) longest = gap, best = i;
   }
-  if (last <= first) return;
+  return best;
+}
+
+// From the first message of a bunch to the first of a later one: whole bunches, each with the time that it took.
+void find_steady(const Messages& messages, const std::vector<uint64_t>& bytes, Rates& r) {
+  const size_t first = bunch_between(0.1, 0.3, messages, bytes), last = bunch_between(0.7, 0.9, messages, bytes);
+  if (first == 0 || last <= first) return;
   r.steady_messages = last - first;
-  r.steady_bytes = bytes[last] - bytes[first];
+  r.steady_bytes = bytes[last - 1] - bytes[first - 1];
   r.steady_time = messages[last].completion - messages[first].completion;
 }
 

@@ -10,7 +10,7 @@ namespace sim {
 struct Rates {
   uint64_t messages = 0, bytes = 0;
   hw::Picoseconds first_post = 0, last_completion = 0;
-  uint64_t steady_messages = 0, steady_bytes = 0;  // completed between 10 % and 90 % of the bytes
+  uint64_t steady_messages = 0, steady_bytes = 0;  // in the middle of the run; 0 where it is too short for one
   hw::Picoseconds steady_time = 0;
   uint64_t peak_messages = 0, peak_bytes = 0;  // the fastest messages in a row
   hw::Picoseconds peak_time = 0;

@@ -112,12 +112,8 @@ std::vector<std::string> failed_expectations(const Expectations& expect, const W
   std::map<std::string, uint64_t> got;
   for (const auto& node : r.counters)
     for (const CounterValue& c : node.second) got[node.first + "." + c.name] = c.value;
-  for (const auto& [name, value] : expect.counters) {
-    if (got.count(name) == 0)
-      lines.push_back("expected a counter " + name + ", there is none of that name");
-    else if (got[name] != value)
-      lines.push_back(fmt::format("expected {} {}, got {}", name, value, got[name]));
-  }
+  for (const auto& [name, value] : expect.counters)
+    if (got[name] != value) lines.push_back(fmt::format("expected {} {}, got {}", name, value, got[name]));
   return lines;
 }
 

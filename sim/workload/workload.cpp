@@ -203,12 +203,20 @@ void run_test(const Config& config, Testbed& bed, const WorkloadRun& run, Worklo
   Test test(config, bed);
   r.outcome = bed.run(test, run.show_progress);
   test.report(r);
+  for (const Rates& rates : r.directions) r.outcome.end = std::max(r.outcome.end, rates.last_completion);
 }
 
 // A READ's latency is that of one at a time.
 Config one_at_a_time(Config config) {
   config.workload.tx_depth = 1;
   return config;
+}
+
+void check_counters(Testbed& bed, std::map<std::string, std::string> wanted) {
+  for (size_t i = 0; i < bed.size(); i++)
+    for (const CounterValue& c : bed.node(i).counters()) wanted.erase(bed.node(i).name() + "." + c.name);
+  if (!wanted.empty())
+    throw InputError(wanted.begin()->second + ": no such counter; counters.txt of a run lists what there is");
 }
 
 void refuse_if(bool bad, const std::string& message) {
@@ -247,6 +255,7 @@ WorkloadResult run_workload(const Config& config, const WorkloadRun& run) {
   check_workload(config);
   WorkloadResult r;
   Testbed bed(config, 2);
+  check_counters(bed, run.counters);
   bed.join(0, 1, run.forward, run.backward);
   if (!run.pcap_folder.empty())
     bed.capture([&run](const std::string& node) { return run.pcap_folder + "/" + node + ".pcap"; });

@@ -1,5 +1,6 @@
 // One workload between two nodes, run: what `perf` and `run` have in common.
 #pragma once
+#include <map>
 #include <string>
 #include <vector>
 
@@ -30,13 +31,14 @@ struct WorkloadResult {
 struct WorkloadRun {
   models::FaultPlan forward, backward;  // of the link from node 0 to node 1, and back
   std::string pcap_folder;              // empty: no captures
+  std::map<std::string, std::string> counters;  // that there must be: by name, where it was asked for
   bool show_progress = false;
 };
 
 bool is_latency_test(const WorkloadConfig& workload);
 // Throws InputError for a workload that the rest of the configuration cannot hold, or that perftest does not know.
 void check_workload(const Config& config);
-// Runs config.workload, which must pass that check.
+// Runs config.workload, which must pass that check. Throws InputError for a counter that does not exist.
 WorkloadResult run_workload(const Config& config, const WorkloadRun& run);
 
 }  // namespace sim

@@ -22,11 +22,15 @@ double sum(const std::vector<Rates>& directions, F f) {
   return total;
 }
 
-double steady_gbps(const Rates& r) {
-  return per_second(r.steady_bytes, r.steady_time) * 8e-9;
-}
-double steady_messages_per_s(const Rates& r) {
-  return per_second(r.steady_messages, r.steady_time);
+// Of one direction or both; the steady ones only where the run has a steady state.
+void add_rates_per_second(Json& j, const std::vector<Rates>& directions) {
+  j["average_gbps"] = sum(directions, [](const Rates& r) { return per_second(r.bytes, r.time()) * 8e-9; });
+  j["average_messages_per_s"] = sum(directions, [](const Rates& r) { return per_second(r.messages, r.time()); });
+  for (const Rates& r : directions)
+    if (r.steady_time == 0) return;
+  j["steady_gbps"] = sum(directions, [](const Rates& r) { return per_second(r.steady_bytes, r.steady_time) * 8e-9; });
+  j["steady_messages_per_s"] =
+      sum(directions, [](const Rates& r) { return per_second(r.steady_messages, r.steady_time); });
 }
 
 Json to_json(const Rates& r) {
@@ -36,8 +40,7 @@ Json to_json(const Rates& r) {
   j["last_completion_ps"] = r.last_completion;
   j["steady_ps"] = r.steady_time;
   j["steady_messages"] = r.steady_messages;
-  j["steady_gbps"] = steady_gbps(r);
-  j["steady_messages_per_s"] = steady_messages_per_s(r);
+  add_rates_per_second(j, {r});
   j["qp_bytes_least"] = r.least_qp_bytes;
   j["qp_bytes_most"] = r.most_qp_bytes;
   return j;
@@ -49,8 +52,7 @@ void add_rates(Json& j, const std::vector<Rates>& directions) {
     j.update(to_json(directions.front()));
     return;
   }
-  j["steady_gbps"] = sum(directions, steady_gbps);
-  j["steady_messages_per_s"] = sum(directions, steady_messages_per_s);
+  add_rates_per_second(j, directions);
   for (const Rates& r : directions) j["directions"].push_back(to_json(r));
 }
 
