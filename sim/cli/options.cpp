@@ -40,7 +40,8 @@ std::string not_empty(const std::string& text) {
 
 void add_common_options(CLI::App& command, CommonOptions& options) {
   add_config_options(command, options.config);
-  CLI::Option* output = command.add_option("-o", options.output, "Leave a run folder")->type_name("DIR")->check(not_empty);
+  CLI::Option* output =
+      command.add_option("-o", options.output, "Leave a run folder")->type_name("DIR")->check(not_empty);
   command.add_flag("--pcap", options.pcap, "Write what crosses each port to *.pcap in the run folder")->needs(output);
   command.add_flag("--json", options.json, "Print result.json in place of tables");
   command.add_flag("--quiet", options.quiet, "Print nothing but errors");

@@ -68,7 +68,7 @@ constexpr uint64_t kSteadyMessages = 1000;
 void print_steady(const Json& results) {
   for (const Json& r : results)
     if (r.contains("steady_gbps") && r["messages"] >= kSteadyMessages)
-      fmt::print(" {} bytes, steady state (the middle of the run): {:.3f} Gb/s, {:.3f} Mmsg/s\n",
+      fmt::print(" {} bytes, steady state (10 to 90 % of the bytes): {:.3f} Gb/s, {:.3f} Mmsg/s\n",
                  r["size_bytes"].get<uint64_t>(), r["steady_gbps"].get<double>(),
                  r["steady_messages_per_s"].get<double>() / 1e6);
 }
@@ -82,8 +82,7 @@ void print_problems(const Json& results) {
 
 // Flags that say nothing together.
 void check_flags(const PerfOptions& o, const WorkloadConfig& workload) {
-  if (o.all_results && !is_latency_test(workload))
-    throw InputError("-H: prints latencies; allowed with --test lat");
+  if (o.all_results && !is_latency_test(workload)) throw InputError("-H: prints latencies; allowed with --test lat");
   if (o.all_sizes && (o.trace.any() || o.pcap))
     throw InputError("-a: a trace or a capture is that of one size; allowed is -s");
 }

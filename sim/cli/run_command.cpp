@@ -43,7 +43,8 @@ int run_command(const RunOptions& o) {
   WorkloadRun run;
   run.forward = scenario.forward;
   run.backward = scenario.backward;
-  for (const auto& counter : scenario.expect.counters) run.counters[counter.first] = o.config.file + ": expect.counters." + counter.first;
+  for (const auto& counter : scenario.expect.counters)
+    run.counters[counter.first] = o.config.file + ": expect.counters." + counter.first;
   run.pcap_folder = report.pcap_folder();
   run.show_progress = !o.quiet;
   const WorkloadResult r = run_workload(config, run);

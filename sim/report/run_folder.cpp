@@ -60,7 +60,8 @@ void require_free(const fs::path& path, State state) {
   const bool of_a_run =
       holds_only_run_files(path) &&
       (fs::is_empty(path) || (has_configuration(path) && (state == State::growing || has_result(path))));
-  if (!of_a_run) throw InputError(path.string() + ": exists and is not a run folder; must be new, empty or an earlier run's");
+  if (!of_a_run)
+    throw InputError(path.string() + ": exists and is not a run folder; must be new, empty or an earlier run's");
 }
 
 // "a/b/" and "a/x/../b" are "a/b": what the path means must not change when folders on it come into being.

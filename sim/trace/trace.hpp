@@ -24,8 +24,8 @@ class Trace {
   // Throws InputError when none of the names is to be traced. For before the run.
   void check_names(const std::vector<std::string>& names) const;
 
-  // For after the run, which came to its end at `end`, while its nodes are still there: writes the files, throws OutputError, and makes text and
-  // result.
+  // For after the run, which came to its end at `end`, while its nodes are still there: writes the files, throws
+  // OutputError, and makes text and result.
   void finish(hw::Picoseconds end);
   // What to print, and members for result.json; empty without --account and --ladder.
   const std::string& text() const { return text_; }

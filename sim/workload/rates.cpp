@@ -17,27 +17,26 @@ std::vector<uint64_t> running_bytes(const Messages& messages) {
   return sums;
 }
 
-// Of the messages that bring the bytes from one share of all to another, the one before which nothing completed for the
-// longest time: where messages complete in bunches, the first of a bunch. Messages of no bytes count alike.
-size_t bunch_between(double from, double to, const Messages& messages, const std::vector<uint64_t>& bytes) {
-  const auto message_at = [&](double share) {
-    if (bytes.back() == 0) return size_t(share * double(messages.size()));
-    return size_t(std::lower_bound(bytes.begin(), bytes.end(), uint64_t(share * double(bytes.back()))) - bytes.begin());
-  };
-  const size_t end = message_at(to);
-  size_t best = 0;
-  hw::Picoseconds longest = 0;
-  for (size_t i = std::max<size_t>(message_at(from), 1); i < end; i++) {
-    const hw::Picoseconds gap = messages[i].completion - messages[i - 1].completion;
-    if (gap > longest) longest = gap, best = i;
-  }
-  return best;
+// The first message of the first bunch that begins at or behind a share of the bytes: nothing completed before it for
+// half the time of a message on average. Messages of no bytes count alike. messages.size() when there is none.
+size_t bunch_from(double share, const Messages& messages, const std::vector<uint64_t>& bytes) {
+  const size_t n = messages.size();
+  const hw::Picoseconds time = messages.back().completion - messages.front().completion;
+  size_t i = bytes.back() == 0
+                 ? size_t(share * double(n))
+                 : size_t(std::lower_bound(bytes.begin(), bytes.end(), uint64_t(share * double(bytes.back()))) -
+                          bytes.begin());
+  i = std::max<size_t>(i, 1);
+  while (i < n && 2 * (messages[i].completion - messages[i - 1].completion) * (n - 1) < time) i++;
+  return i;
 }
 
-// From the first message of a bunch to the first of a later one: whole bunches, each with the time that it took.
+// From the beginning of a bunch to that of a later one: whole bunches, each with the time that it took.
 void find_steady(const Messages& messages, const std::vector<uint64_t>& bytes, Rates& r) {
-  const size_t first = bunch_between(0.1, 0.3, messages, bytes), last = bunch_between(0.7, 0.9, messages, bytes);
-  if (first == 0 || last <= first) return;
+  constexpr size_t kFewest = 10;
+  if (messages.size() < kFewest) return;
+  const size_t first = bunch_from(0.1, messages, bytes), last = bunch_from(0.9, messages, bytes);
+  if (last <= first || last == messages.size()) return;
   r.steady_messages = last - first;
   r.steady_bytes = bytes[last - 1] - bytes[first - 1];
   r.steady_time = messages[last].completion - messages[first].completion;

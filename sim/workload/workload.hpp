@@ -29,8 +29,8 @@ struct WorkloadResult {
 };
 
 struct WorkloadRun {
-  models::FaultPlan forward, backward;  // of the link from node 0 to node 1, and back
-  std::string pcap_folder;              // empty: no captures
+  models::FaultPlan forward, backward;          // of the link from node 0 to node 1, and back
+  std::string pcap_folder;                      // empty: no captures
   std::map<std::string, std::string> counters;  // that there must be: by name, where it was asked for
   bool show_progress = false;
 };

@@ -25,7 +25,7 @@ TEST(Rates, SteadyIsTheRateOfWholeBunches) {
     const sim::Rates r = rates_in_bunches(20, size);
     EXPECT_EQ(r.steady_messages * kPeriod, r.steady_time) << size;
     EXPECT_EQ(r.steady_bytes, r.steady_messages * kBytes);
-    EXPECT_GE(r.steady_messages, 8 * size);
+    EXPECT_EQ(r.steady_messages, 16 * size);
   }
 }
 
@@ -36,7 +36,7 @@ TEST(Rates, MessagesWithoutBytesCountAlike) {
 }
 
 TEST(Rates, NoSteadyStateOfAFewMessages) {
-  for (const uint64_t messages : {1u, 2u, 3u}) {
+  for (const uint64_t messages : {1u, 2u, 3u, 9u}) {
     const sim::Rates r = rates_in_bunches(messages, 1);
     EXPECT_EQ(r.steady_time, 0u);
     EXPECT_EQ(r.steady_messages, 0u);
