@@ -331,6 +331,7 @@ class Idle(Case):
     # What comes a cycle earlier meets other packets in flow_control: then another way is the longest.
     MEETS = {("window full", "tx.work_queue"), ("window full", "tx.flow_control"),
              ("line full, small", "tx.response_queue")}
+    MEETS_OF_READ = {("window full", "rx.payload")}
 
     def test_a_stage_cut_by_a_cycle_gives_back_what_it_is_blamed_for(self):
         """By one period for each time that the critical path crosses it. Posts that other messages' completions wait
@@ -339,7 +340,7 @@ class Idle(Case):
         for op, (load, arguments) in itertools.product(("write", "read", "send"), self.LOADS.items()):
             before = self.account("--op", op, *arguments)
             for stage in self.CUT:
-                if (load, stage) in self.MEETS:
+                if (load, stage) in self.MEETS or (op == "read" and (load, stage) in self.MEETS_OF_READ):
                     continue
                 with self.subTest(op=op, load=load, stage=stage):
                     cut = depth.get((stage, 0), 2) - 1
