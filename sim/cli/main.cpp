@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <functional>
+#include <iostream>
 
 #include "sim/cli/commands.hpp"
 #include "sim/config/error.hpp"
@@ -54,6 +55,14 @@ int complain(const std::exception& error, int exit_code) {
   return exit_code;
 }
 
+// What was printed may still wait in a buffer, and be lost there.
+int flushed(int exit_code) {
+  std::cout.flush();
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0 && std::cout.good()) return exit_code;
+  std::fprintf(stderr, "balboa: standard output: cannot be written\n");
+  return exit_code == sim::kGood ? sim::kFailed : exit_code;
+}
+
 // Warnings go to standard error, in the form of the errors.
 void set_up_log() {
   spdlog::set_default_logger(spdlog::stderr_logger_st("balboa"));
@@ -69,9 +78,9 @@ int main(int argc, char** argv) {
   declare_commands(app, line);
   try {
     app.parse(argc, argv);
-    return line.chosen();
+    return flushed(line.chosen());
   } catch (const CLI::Success& help) {
-    return app.exit(help);
+    return flushed(app.exit(help));
   } catch (const CLI::ParseError& error) {
     return complain(error, sim::kBadInput);
   } catch (const sim::InputError& error) {

@@ -42,6 +42,7 @@ int run_command(const RunOptions& o) {
   WorkloadRun run;
   run.forward = scenario.forward;
   run.backward = scenario.backward;
+  run.check_counters = [&scenario](const NodeCounters& counters) { check_counters(scenario.expect, counters); };
   run.pcap_folder = report.pcap_folder();
   run.show_progress = !o.quiet;
   const WorkloadResult r = run_workload(config, run);

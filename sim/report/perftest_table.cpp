@@ -53,7 +53,7 @@ std::string latency_heading() {
 }
 
 std::string latency_row(const LatencyRow& row) {
-  return fmt::format(" {:<7}{:<15}{:<15.3f}{:<13.3f}{:<19.3f}{:<15.3f}{:<16.3f}{:<23.3f}{:.3f}\n", row.bytes,
+  return fmt::format(" {:<6} {:<14} {:<14.3f} {:<12.3f} {:<18.3f} {:<14.3f} {:<15.3f} {:<22.3f} {:.3f}\n", row.bytes,
                      row.iterations, row.min_us, row.max_us, row.typical_us, row.average_us, row.stdev_us, row.p99_us,
                      row.p999_us);
 }

@@ -58,6 +58,7 @@ void Testbed::capture(const std::function<std::string(const std::string&)>& file
 }
 
 Outcome Testbed::run(const Activity& activity, bool show_progress) {
+  if (trace_) trace_->begin();
   using WallClock = std::chrono::steady_clock;
   const auto wall_start = WallClock::now();
   ProgressDisplay display(show_progress);

@@ -21,6 +21,8 @@ class Trace {
   // Null when none is asked for.
   Ladder* ladder() { return ladder_.get(); }
 
+  // For when all stages are there: throws InputError when none of them fits --trace-stages.
+  void begin() const;
   // For after the run, while its nodes are still there: writes the files, throws OutputError, and makes text and
   // result.
   void finish();
@@ -29,7 +31,10 @@ class Trace {
   const nlohmann::ordered_json& result() const { return result_; }
 
  private:
+  void warn_if_empty(const char* what, bool empty) const;
+
   TraceOptions options_;
+  TraceWindow window_;
   Recorder recorder_;
   std::unique_ptr<Account> account_;
   std::unique_ptr<Timeline> timeline_;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "models/frame.hpp"
+
 namespace sim {
 
 namespace {
@@ -17,18 +19,39 @@ std::vector<uint64_t> running_bytes(const Messages& messages) {
   return sums;
 }
 
-// Messages of no bytes count alike.
-void find_steady(const Messages& messages, const std::vector<uint64_t>& bytes, Rates& r) {
-  const size_t n = messages.size();
-  size_t first = n / 10, last = n - 1 - n / 10;
-  if (r.bytes != 0) {
-    first = size_t(std::lower_bound(bytes.begin(), bytes.end(), r.bytes / 10) - bytes.begin());
-    last = size_t(std::lower_bound(bytes.begin(), bytes.end(), r.bytes - r.bytes / 10) - bytes.begin());
+// Bytes of a message; a message where none has any.
+uint64_t weight(const Rates& r, const models::DoneMessage& m) {
+  return r.bytes == 0 ? 1 : m.bytes;
+}
+
+// The instant in which the completions reach a share of `total`.
+hw::Picoseconds reached(const Rates& r, const Messages& messages, uint64_t share) {
+  uint64_t sum = 0;
+  for (const auto& m : messages)
+    if ((sum += weight(r, m)) >= share) return m.completion;
+  return r.last_completion;
+}
+
+// A window between two instants of completions: what completes at its begin came before, what completes at its end came
+// inside. Messages that were posted before the window may have crossed the line before it too and only completed inside:
+// where these are more than half of it, or where the line would have needed more than a hundredth longer than the window,
+// completions say nothing of a steady state. Below that a completion may still have come a little late at the begin:
+// the time is no shorter than that of the line.
+void find_steady(const Messages& messages, const LineLimit& line, Rates& r) {
+  const uint64_t total = r.bytes == 0 ? r.messages : r.bytes;
+  const hw::Picoseconds from = reached(r, messages, total / 10), to = reached(r, messages, total - total / 10);
+  uint64_t count = 0, bytes = 0, weights = 0, posted_before = 0, line_bytes = 0;
+  for (const auto& m : messages) {
+    if (m.completion <= from || m.completion > to) continue;
+    count++;
+    bytes += m.bytes;
+    weights += weight(r, m);
+    line_bytes += line.bytes_of(m.bytes);
+    if (m.post < from) posted_before += weight(r, m);
   }
-  if (last <= first) return;
-  r.steady_messages = last - first;
-  r.steady_bytes = bytes[last] - bytes[first];
-  r.steady_time = messages[last].completion - messages[first].completion;
+  const hw::Picoseconds window = to - from, on_the_line = models::line_time(line_bytes, line.gbps);
+  if (weights == 0 || 2 * posted_before > weights || on_the_line > window + window / 100) return;
+  r.steady = Rates::Steady{count, bytes, std::max(window, on_the_line)};
 }
 
 // The fastest that any 1, 2, 4, ... or all messages in a row were, from the first one's post to the last one's
@@ -65,7 +88,14 @@ void find_shares(const Messages& messages, Rates& r) {
 
 }  // namespace
 
-Rates rates_of(const std::vector<hw::Picoseconds>& posts, const Messages& messages) {
+// Each packet has preamble, Ethernet, IPv4, UDP, BTH, ICRC, FCS and gap beside its payload, at least.
+uint64_t LineLimit::bytes_of(uint64_t message_bytes) const {
+  constexpr uint64_t kPerPacket = 8 + 14 + 20 + 8 + 12 + 4 + 4 + 12;
+  const uint64_t packets = std::max<uint64_t>(1, (message_bytes + pmtu_bytes - 1) / pmtu_bytes);
+  return message_bytes + packets * kPerPacket;
+}
+
+Rates rates_of(const std::vector<hw::Picoseconds>& posts, const Messages& messages, const LineLimit& line) {
   Rates r;
   if (messages.empty()) return r;
   const std::vector<uint64_t> bytes = running_bytes(messages);
@@ -73,7 +103,7 @@ Rates rates_of(const std::vector<hw::Picoseconds>& posts, const Messages& messag
   r.bytes = bytes.back();
   r.first_post = posts.front();
   r.last_completion = messages.back().completion;
-  find_steady(messages, bytes, r);
+  find_steady(messages, line, r);
   find_peak(posts, messages, bytes, r);
   find_shares(messages, r);
   return r;

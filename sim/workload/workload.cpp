@@ -97,11 +97,17 @@ void make(std::unique_ptr<models::Mix>& made, const Config& config, size_t from,
   made = std::make_unique<models::Mix>(p, own, peer);
 }
 
+// Of a mix, WRITEs go one way and READs come the other.
+LineLimit line_limit(const Config& config) {
+  return {config.link.gbps * (config.workload.operation == "mix" ? 2 : 1), config.nic.pmtu_bytes};
+}
+
 // One or two directions on the same QPs, each with the receiver that it needs.
 template <class Initiator>
 class ThroughputTest : public Activity {
  public:
-  ThroughputTest(const Config& config, Testbed& bed) : sides_(connected(config, bed)) {
+  ThroughputTest(const Config& config, Testbed& bed)
+      : sides_(connected(config, bed)), line_(line_limit(config)) {
     const WorkloadConfig& spec = config.workload;
     const size_t receives = takes_receives(spec) ? size_t(spec.qps) * spec.rx_depth : 0;
     const hw::Cycles start = set_up_cycles(config, sides_, receives);
@@ -130,7 +136,7 @@ class ThroughputTest : public Activity {
     r.errors = errors();
     r.memory_equal = true;
     for (const auto& w : directions_) {
-      r.directions.push_back(rates_of(w->posts(), w->completions()));
+      r.directions.push_back(rates_of(w->posts(), w->completions(), line_));
       r.messages += w->completions().size();
       if (w->errors() != 0 && r.first_error.empty()) r.first_error = models::name_of(w->first_error());
       r.memory_equal = w->verify() && r.memory_equal;
@@ -156,6 +162,7 @@ class ThroughputTest : public Activity {
   }
 
   models::Sides sides_;
+  LineLimit line_;
   std::vector<std::unique_ptr<Initiator>> directions_;
   std::vector<std::unique_ptr<models::Receiver>> receivers_;
 };
@@ -197,6 +204,12 @@ class PingPongTest : public Activity {
   models::Sides sides_;
   models::PingPong workload_;
 };
+
+NodeCounters counters_of(Testbed& bed) {
+  NodeCounters list;
+  for (size_t i = 0; i < bed.size(); i++) list.emplace_back(bed.node(i).name(), bed.node(i).counters());
+  return list;
+}
 
 template <class Test>
 void run_test(const Config& config, Testbed& bed, const WorkloadRun& run, WorkloadResult& r) {
@@ -247,6 +260,7 @@ WorkloadResult run_workload(const Config& config, const WorkloadRun& run) {
   check_workload(config);
   WorkloadResult r;
   Testbed bed(config, 2);
+  if (run.check_counters) run.check_counters(counters_of(bed));
   bed.join(0, 1, run.forward, run.backward);
   if (!run.pcap_folder.empty())
     bed.capture([&run](const std::string& node) { return run.pcap_folder + "/" + node + ".pcap"; });
@@ -259,10 +273,9 @@ WorkloadResult run_workload(const Config& config, const WorkloadRun& run) {
     run_test<ThroughputTest<models::Bandwidth>>(one_at_a_time(config), bed, run, r);
   else
     run_test<PingPongTest>(config, bed, run, r);
-  for (size_t i = 0; i < bed.size(); i++) {
-    r.counters.emplace_back(bed.node(i).name(), bed.node(i).counters());
+  r.counters = counters_of(bed);
+  for (size_t i = 0; i < bed.size(); i++)
     r.addresses.push_back({i == 0 ? "local" : "remote", 0, 0, 0, 0, dotted(bed.node(i).host().ip)});
-  }
   for (const auto& link : bed.links()) {
     r.link_frames += link->frames;
     r.link_dropped += link->dropped;

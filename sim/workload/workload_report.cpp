@@ -22,11 +22,26 @@ double sum(const std::vector<Rates>& directions, F f) {
   return total;
 }
 
+double average_gbps(const Rates& r) {
+  return per_second(r.bytes, r.time()) * 8e-9;
+}
+double average_messages_per_s(const Rates& r) {
+  return per_second(r.messages, r.time());
+}
 double steady_gbps(const Rates& r) {
-  return per_second(r.steady_bytes, r.steady_time) * 8e-9;
+  return per_second(r.steady->bytes, r.steady->time) * 8e-9;
 }
 double steady_messages_per_s(const Rates& r) {
-  return per_second(r.steady_messages, r.steady_time);
+  return per_second(r.steady->messages, r.steady->time);
+}
+
+// The rates of both directions together; steady ones are null unless each direction has them.
+void add_sums(Json& j, const std::vector<Rates>& directions) {
+  const bool steady = std::all_of(directions.begin(), directions.end(), [](const Rates& r) { return bool(r.steady); });
+  j["average_gbps"] = sum(directions, average_gbps);
+  j["average_messages_per_s"] = sum(directions, average_messages_per_s);
+  j["steady_gbps"] = steady ? Json(sum(directions, steady_gbps)) : Json();
+  j["steady_messages_per_s"] = steady ? Json(sum(directions, steady_messages_per_s)) : Json();
 }
 
 Json to_json(const Rates& r) {
@@ -34,10 +49,9 @@ Json to_json(const Rates& r) {
   j["messages"] = r.messages;
   j["first_post_ps"] = r.first_post;
   j["last_completion_ps"] = r.last_completion;
-  j["steady_ps"] = r.steady_time;
-  j["steady_messages"] = r.steady_messages;
-  j["steady_gbps"] = steady_gbps(r);
-  j["steady_messages_per_s"] = steady_messages_per_s(r);
+  j["steady_ps"] = r.steady ? Json(r.steady->time) : Json();
+  j["steady_messages"] = r.steady ? Json(r.steady->messages) : Json();
+  add_sums(j, {r});
   j["qp_bytes_least"] = r.least_qp_bytes;
   j["qp_bytes_most"] = r.most_qp_bytes;
   return j;
@@ -49,8 +63,7 @@ void add_rates(Json& j, const std::vector<Rates>& directions) {
     j.update(to_json(directions.front()));
     return;
   }
-  j["steady_gbps"] = sum(directions, steady_gbps);
-  j["steady_messages_per_s"] = sum(directions, steady_messages_per_s);
+  add_sums(j, directions);
   for (const Rates& r : directions) j["directions"].push_back(to_json(r));
 }
 
