@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <functional>
+#include <iostream>
 
 #include "sim/cli/commands.hpp"
 #include "sim/config/error.hpp"
@@ -54,11 +55,12 @@ int complain(const std::exception& error, int exit_code) {
   return exit_code;
 }
 
-// What stood in the buffer may be lost only now: a full disk, a closed pipe.
+// What was printed may still wait in a buffer, and be lost there.
 int flushed(int exit_code) {
-  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return exit_code;
+  std::cout.flush();
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0 && std::cout.good()) return exit_code;
   std::fprintf(stderr, "balboa: standard output: cannot be written\n");
-  return sim::kFailed;
+  return exit_code == sim::kGood ? sim::kFailed : exit_code;
 }
 
 // Warnings go to standard error, in the form of the errors.

@@ -5,9 +5,16 @@
 namespace sim {
 namespace {
 
+// A text that must name something: an empty one would pass for an option that is not there.
+CLI::Option* add_text(CLI::App& command, const std::string& flag, std::string& text, const std::string& sentence) {
+  const auto refuse_empty = [](const std::string& value) {
+    return value.empty() ? std::string("is empty; must be a name") : std::string();
+  };
+  return command.add_option(flag, text, sentence)->check(CLI::Validator(refuse_empty, ""));
+}
+
 void add_config_options(CLI::App& command, ConfigSource& config) {
-  command.add_option("--profile", config.profile, "Named set of parameters: roce (default) or ideal")
-      ->type_name("NAME");
+  add_text(command, "--profile", config.profile, "Named set of parameters: roce (default) or ideal")->type_name("NAME");
   // Added to what other options such as -m have put there.
   const auto add = [&config](const std::vector<std::string>& settings) {
     config.settings.insert(config.settings.end(), settings.begin(), settings.end());
@@ -31,17 +38,12 @@ void add_switch(CLI::App& command, ConfigSource& config, const std::string& flag
 }
 
 void add_config_file(CLI::App& command, ConfigSource& config) {
-  command.add_option("--config", config.file, "TOML file with parameters")->type_name("FILE");
-}
-
-std::string not_empty(const std::string& text) {
-  return text.empty() ? "is empty; allowed is the name of a folder" : "";
+  add_text(command, "--config", config.file, "TOML file with parameters")->type_name("FILE");
 }
 
 void add_common_options(CLI::App& command, CommonOptions& options) {
   add_config_options(command, options.config);
-  CLI::Option* output =
-      command.add_option("-o", options.output, "Leave a run folder")->type_name("DIR")->check(not_empty);
+  CLI::Option* output = add_text(command, "-o", options.output, "Leave a run folder")->type_name("DIR");
   command.add_flag("--pcap", options.pcap, "Write what crosses each port to *.pcap in the run folder")->needs(output);
   command.add_flag("--json", options.json, "Print result.json in place of tables");
   command.add_flag("--quiet", options.quiet, "Print nothing but errors");
@@ -53,15 +55,8 @@ void add_trace_options(CLI::App& command, TraceOptions& trace) {
   command.add_flag("--timeline", trace.timeline, "Write timeline.json for Perfetto to the run folder")->needs(output);
   command.add_flag("--vcd", trace.waves, "Write waves.vcd to the run folder")->needs(output);
   command.add_flag("--ladder", trace.ladder, "Print every packet");
-  const auto time = [](const std::string& text) {
-    double us = 0;
-    const bool good = CLI::detail::lexical_cast(text, us) && us >= 0 && us <= 1e12;  // so NaN is none
-    return good ? "" : text + ": must be a time from 0 to 1e12 us";
-  };
-  command.add_option("--trace-from", trace.from_us, "Timeline, waves and ladder begin here (0)")
-      ->type_name("US")
-      ->check(time);
-  command.add_option("--trace-to", trace.to_us, "and end here (the end of the run)")->type_name("US")->check(time);
+  command.add_option("--trace-from", trace.from_us, "Timeline, waves and ladder begin here (0)")->type_name("US");
+  command.add_option("--trace-to", trace.to_us, "and end here (the end of the run)")->type_name("US");
   command
       .add_option("--trace-stages", trace.stages, "Stages and streams in timeline and waves, such as nic0.rx.* (all)")
       ->type_name("GLOB");
@@ -77,7 +72,7 @@ std::vector<uint64_t> PerfOptions::sizes(const WorkloadConfig& workload) const {
 }
 
 void add_options(CLI::App& command, RunOptions& options) {
-  command.add_option("scenario", options.config.file, "TOML file with hosts, workload and faults")
+  add_text(command, "scenario", options.config.file, "TOML file with hosts, workload and faults")
       ->type_name("SCENARIO.toml")
       ->required();
   add_common_options(command, options);
@@ -113,7 +108,7 @@ void add_options(CLI::App& command, PerfOptions& options) {
 }
 
 void add_options(CLI::App& command, ReplayOptions& options) {
-  command.add_option("capture", options.capture, "pcap or pcapng file")->type_name("CAPTURE")->required();
+  add_text(command, "capture", options.capture, "pcap or pcapng file")->type_name("CAPTURE")->required();
   command.add_option("--as", options.as, "Endpoint of the capture whose place the NIC takes")
       ->type_name("IP")
       ->required();
@@ -122,8 +117,8 @@ void add_options(CLI::App& command, ReplayOptions& options) {
 }
 
 void add_options(CLI::App& command, DiffOptions& options) {
-  command.add_option("run_a", options.run_a, "Run folder: before")->type_name("RUN_A")->required();
-  command.add_option("run_b", options.run_b, "Run folder: after")->type_name("RUN_B")->required();
+  add_text(command, "run_a", options.run_a, "Run folder: before")->type_name("RUN_A")->required();
+  add_text(command, "run_b", options.run_b, "Run folder: after")->type_name("RUN_B")->required();
   command.add_flag("--json", options.json, "As JSON");
   command
       .add_option("--fail-above", options.fail_above_percent,
@@ -133,7 +128,7 @@ void add_options(CLI::App& command, DiffOptions& options) {
 }
 
 void add_options(CLI::App& command, ShowOptions& options) {
-  command.add_option("file", options.config.file, "TOML file with parameters")->type_name("FILE");
+  add_text(command, "file", options.config.file, "TOML file with parameters")->type_name("FILE");
   add_config_options(command, options.config);
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdio>
 #include <map>
+#include <utility>
 
 #include "sim/cli/child.hpp"
 #include "sim/cli/commands.hpp"
@@ -40,6 +41,21 @@ RateUnit unit_of(const PerfOptions& o) {
 
 std::string heading(const PerfOptions& o, const WorkloadConfig& w) {
   return is_latency_test(w) ? latency_heading() : bandwidth_heading(unit_of(o));
+}
+
+// Options that the test would ignore.
+void refuse_idle_options(const PerfOptions& o, const WorkloadConfig& w) {
+  if (o.all_results && !is_latency_test(w))
+    throw InputError("-H: a bandwidth test prints no latencies; allowed with --test lat");
+  if (o.report_gbits && is_latency_test(w))
+    throw InputError("--report_gbits: a latency test prints no rates; allowed with --test bw");
+}
+
+// What a run of one of several sizes traces: an account of each, files that are one for all of the last.
+TraceOptions trace_of(TraceOptions trace, uint64_t size, const std::vector<uint64_t>& sizes) {
+  if (sizes.size() > 1) trace.latency_file = fmt::format("latency_{}.csv", size);
+  if (size != sizes.back()) trace.timeline = trace.waves = false;
+  return trace;
 }
 
 // One row of the table, and the result of the run behind it, as one text that can cross a pipe.
@@ -80,40 +96,29 @@ void print_problems(const Json& results) {
 
 }  // namespace
 
-// Flags that say nothing together.
-void check_flags(const PerfOptions& o, const WorkloadConfig& workload) {
-  if (o.all_results && !is_latency_test(workload)) throw InputError("-H: prints latencies; allowed with --test lat");
-  if (o.all_sizes && (o.trace.any() || o.pcap))
-    throw InputError("-a: a trace or a capture is that of one size; allowed is -s");
-}
-
 int perf_command(const PerfOptions& o) {
   Config config = resolve(o.config);
-  check_flags(o, config.workload);
-  check_trace(o.trace);
   const std::vector<uint64_t> sizes = o.sizes(config.workload);
   config.workload.size_bytes = uint32_t(sizes.back());
   check_workload(config);
+  refuse_idle_options(o, config.workload);
   RunReport report(o, config, "perf");
-  config.trace = report.trace();
-  const std::string trace_folder = config.trace.folder;
+  std::string head = report.wants_tables() ? banner(config) + heading(o, config.workload) : "";
   Json results = Json::array();
   std::string told;
   bool good = true;
   uint64_t end_ps = 0;
   for (const uint64_t size : sizes) {
     const std::string pcap = size == sizes.back() ? report.pcap_folder() : "";
-    config.trace.folder = size == sizes.back() ? trace_folder : "";
+    config.trace = trace_of(report.trace(), size, sizes);
     const auto one = [&] { return simulate(o, config, size, pcap).dump(); };
     const Json j = Json::parse(sizes.size() == 1 ? one() : run_in_child(one));
     good = good && j["good"].get<bool>();
     end_ps += j["result"]["end_ps"].get<uint64_t>();
     results.push_back(j["result"]);
-    told += j["trace"].get<std::string>();
-    if (report.wants_tables()) {  // no heading before what may be refused
-      if (results.size() == 1) fmt::print("{}{}", banner(config), heading(o, config.workload));
-      fmt::print("{}", j["row"].get<std::string>());
-    }
+    const std::string trace = j["trace"];
+    told += trace.empty() || sizes.size() == 1 ? trace : fmt::format(" {} bytes\n{}", size, trace);
+    if (report.wants_tables()) fmt::print("{}{}", std::exchange(head, ""), j["row"].get<std::string>());
     report.write("counters.txt", j["counters"].get<std::string>());
   }
   if (report.wants_tables()) {

@@ -32,7 +32,6 @@ std::vector<std::string> failures(const Scenario& scenario, const WorkloadResult
 }  // namespace
 
 int run_command(const RunOptions& o) {
-  check_trace(o.trace);
   ConfigSource source = o.config;
   source.other_sections = scenario_sections();
   Config config = resolve(source);
@@ -43,8 +42,7 @@ int run_command(const RunOptions& o) {
   WorkloadRun run;
   run.forward = scenario.forward;
   run.backward = scenario.backward;
-  for (const auto& counter : scenario.expect.counters)
-    run.counters[counter.first] = o.config.file + ": expect.counters." + counter.first;
+  run.check_counters = [&scenario](const NodeCounters& counters) { check_counters(scenario.expect, counters); };
   run.pcap_folder = report.pcap_folder();
   run.show_progress = !o.quiet;
   const WorkloadResult r = run_workload(config, run);

@@ -9,6 +9,7 @@ namespace sim {
 
 RunReport::RunReport(const CommonOptions& options, const Config& config, const std::string& command)
     : options_(options), config_(config), command_(command) {
+  check(options.trace);
   if (options.output.empty()) return;
   folder_ = std::make_unique<RunFolder>(options.output);
   folder_->write("config.toml", to_toml(config));

@@ -48,6 +48,8 @@ size_t edit_distance(const std::string& a, const std::string& b) {
   return row.back();
 }
 
+}  // namespace
+
 // A word of which more than half would have to change is not what was meant.
 std::optional<std::string> nearest(const std::vector<std::string>& words, const std::string& word) {
   std::optional<std::string> best;
@@ -61,8 +63,6 @@ std::optional<std::string> nearest(const std::vector<std::string>& words, const 
   }
   return best;
 }
-
-}  // namespace
 
 std::string to_toml_literal(const Value& value) {
   if (const auto* flag = std::get_if<bool>(&value)) return *flag ? "true" : "false";

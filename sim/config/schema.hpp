@@ -102,6 +102,9 @@ class Schema {
   std::vector<Parameter> parameters_;
 };
 
+/// The word that `word` was probably meant to be, by edit distance; nothing when none is near.
+std::optional<std::string> nearest(const std::vector<std::string>& words, const std::string& word);
+
 /// A range of whole numbers or of reals.
 inline Range whole(int64_t min, int64_t max) {
   return {min, max};

@@ -58,6 +58,8 @@ WorkloadDiff compare(const Json& a, const Json& b) {
   for (const Change& change : changes(results_of(a), results_of(b))) {
     const Topic topic = topic_of(change.path);
     if (topic == Topic::account && !both_accounts) continue;
+    // A run too short to have a steady state is compared by its averages.
+    if (change.path.find("steady_") != std::string::npos && (change.a.is_null() || change.b.is_null())) continue;
     diff.changes[size_t(topic)].push_back({shown_path(change.path, topic), change.a, change.b});
   }
   for (const Topic topic : {Topic::counter, Topic::account}) sort_by_size(diff.changes[size_t(topic)]);

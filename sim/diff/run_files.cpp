@@ -5,6 +5,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "hw/timing.hpp"
 #include "sim/config/error.hpp"
 #include "sim/config/load.hpp"
 #include "sim/report/run_folder.hpp"
@@ -102,6 +103,22 @@ hw::Clock clock_of(const RunFiles& run) {
   return hw::Clock(hertz->get<uint64_t>());
 }
 
+// timing.STAGE = 0 stands for the depths of hw/timing.hpp: those are what the run used, "3/4" where outputs differ.
+void show_depths(RunFiles& run) {
+  const std::string group = "timing.";
+  const Json* bits = find(run.parameters, "nic.width");
+  const unsigned width = bits && bits->is_number_integer() ? bits->get<unsigned>() : 0;
+  for (auto& [key, value] : run.parameters) {
+    if (key.rfind(group, 0) != 0 || value != 0) continue;
+    const std::string stage = key.substr(group.size());
+    value = hw::stage_depth(stage.c_str(), width, 0);
+    const unsigned second = hw::stage_depth(stage.c_str(), width, 1);
+    const bool listed = std::any_of(std::begin(hw::kStageDepths), std::end(hw::kStageDepths),
+                                    [&](const hw::StageDepth& d) { return stage == d.stage && d.output == 1; });
+    if (listed && value != second) value = value.dump() + "/" + std::to_string(second);
+  }
+}
+
 // What makes two runs comparable.
 Leaves work_of(const RunFiles& run) {
   constexpr const char* kKeys[] = {"test", "size_bytes", "iterations", "qps", "tx_depth"};
@@ -125,6 +142,7 @@ RunFiles read_run(const std::string& folder) {
   run.folder = folder;
   run.result = read_result(run.file("result.json"));
   add_parameters(parse_toml_file(run.file("config.toml")), "", run.parameters);
+  show_depths(run);
   run.area = read_area(run.file("area.csv"));
   run.names = files_in(folder);
   run.captures = captures_of(run.names);

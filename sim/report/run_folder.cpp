@@ -90,6 +90,13 @@ RunFolder::RunFolder(const fs::path& path) : path_(normal(path)), partial_(path_
   if (error) cannot_write(partial_, error);
 }
 
+RunFolder::~RunFolder() {
+  std::error_code error;
+  const auto files = fs::directory_iterator(partial_, error);
+  if (error || std::distance(begin(files), end(files)) != 1) return;
+  if (fs::exists(partial_ / "config.toml", error)) fs::remove_all(partial_, error);
+}
+
 void RunFolder::write(const std::string& name, const std::string& text) const {
   std::ofstream stream(partial_ / name, std::ios::binary);
   stream << text << std::flush;

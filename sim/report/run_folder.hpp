@@ -17,6 +17,10 @@ class RunFolder {
   /// an empty one, or holds nothing but files of a run, a resolved config.toml and, unless it is a `.partial`, a
   /// result.json among them.
   explicit RunFolder(const std::filesystem::path& path);
+  RunFolder(const RunFolder&) = delete;
+  RunFolder& operator=(const RunFolder&) = delete;
+  /// A run that was refused before it left more than its configuration leaves nothing.
+  ~RunFolder();
 
   /// Where the file `name` of the growing folder lies, for those that write while the run goes on.
   std::string file(const std::string& name) const { return (partial_ / name).string(); }

@@ -58,7 +58,7 @@ void Testbed::capture(const std::function<std::string(const std::string&)>& file
 }
 
 Outcome Testbed::run(const Activity& activity, bool show_progress) {
-  if (trace_) trace_->check_names(names());
+  if (trace_) trace_->begin();
   using WallClock = std::chrono::steady_clock;
   const auto wall_start = WallClock::now();
   ProgressDisplay display(show_progress);
@@ -83,21 +83,12 @@ Outcome Testbed::run(const Activity& activity, bool show_progress) {
   for (auto& c : captures_) c->finish();
   for (auto& n : nodes_)
     outcome.end = std::max(outcome.end, n->domain().clock().edge(n->domain().domain().last_active()));
-  if (trace_) trace_->finish(outcome.end);
+  if (trace_) trace_->finish();
   outcome.trace = trace_;
   if (!outcome.problems.empty()) return outcome;
   if (!activity.done()) outcome.problems = stuck("deadlock: the work is not done, but nothing can move");
   for (auto& n : nodes_) append(outcome.problems, leftovers(n->domain().domain(), n->elaboration().streams()));
   return outcome;
-}
-
-std::vector<std::string> Testbed::names() const {
-  std::vector<std::string> all;
-  for (auto& n : nodes_) {
-    for (const StageRecord& stage : n->domain().domain().stages()) all.push_back(stage.name);
-    for (const hw::StreamBase* stream : n->elaboration().streams()) all.push_back(stream->spec().name);
-  }
-  return all;
 }
 
 std::vector<std::string> Testbed::stuck(const std::string& why) const {

@@ -50,8 +50,6 @@ class Testbed {
  private:
   hw::Picoseconds run_ahead() const;
   Progress progress_now(double wall_s) const;
-  // Of all stages and streams.
-  std::vector<std::string> names() const;
   std::vector<std::string> stuck(const std::string& why) const;
 
   void trace(Node& node);

@@ -20,6 +20,7 @@ class Ladder {
   void received(const std::string& node, const models::Frame& frame);
 
   std::string text() const;
+  bool empty() const { return rungs_.empty(); }
 
  private:
   struct Rung {

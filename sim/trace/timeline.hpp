@@ -23,6 +23,7 @@ class Timeline : public TraceListener {
 
   // For after the run.
   void write(std::ostream& out);
+  bool empty() const { return slices_.empty() && counts_.empty(); }
   // The first time that is not in the file because it is full; 0: it holds the whole window.
   Picoseconds full_at() const { return full_at_; }
 

@@ -21,18 +21,20 @@ class Trace {
   // Null when none is asked for.
   Ladder* ladder() { return ladder_.get(); }
 
-  // Throws InputError when none of the names is to be traced. For before the run.
-  void check_names(const std::vector<std::string>& names) const;
-
-  // For after the run, which came to its end at `end`, while its nodes are still there: writes the files, throws
-  // OutputError, and makes text and result.
-  void finish(hw::Picoseconds end);
+  // For when all stages are there: throws InputError when none of them fits --trace-stages.
+  void begin() const;
+  // For after the run, while its nodes are still there: writes the files, throws OutputError, and makes text and
+  // result.
+  void finish();
   // What to print, and members for result.json; empty without --account and --ladder.
   const std::string& text() const { return text_; }
   const nlohmann::ordered_json& result() const { return result_; }
 
  private:
+  void warn_if_empty(const char* what, bool empty) const;
+
   TraceOptions options_;
+  TraceWindow window_;
   Recorder recorder_;
   std::unique_ptr<Account> account_;
   std::unique_ptr<Timeline> timeline_;

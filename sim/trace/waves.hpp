@@ -22,6 +22,7 @@ class Waves : public TraceListener {
 
   // For after the run.
   void write(std::ostream& out);
+  bool empty() const { return changes_.empty(); }
   Picoseconds full_at() const { return full_at_; }  // as in Timeline
 
  private:

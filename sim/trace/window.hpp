@@ -17,13 +17,14 @@ inline bool matches(const char* pattern, const char* name) {
 class TraceWindow {
  public:
   explicit TraceWindow(const TraceOptions& options)
-      : from_(hw::Picoseconds(options.from_us * 1e6)),
-        to_(hw::Picoseconds(options.to_us * 1e6)),
-        stages_(options.stages) {}
+      : from_(hw::Picoseconds(options.from_us.value_or(0) * 1e6)),
+        to_(options.to_us ? hw::Picoseconds(*options.to_us * 1e6) : ~hw::Picoseconds(0)),
+        stages_(options.stages.value_or("*")) {}
 
   bool holds(hw::Picoseconds time) const { return time >= from_ && time <= to_; }
   bool wants(const std::string& name) const { return matches(stages_.c_str(), name.c_str()); }
   hw::Picoseconds from() const { return from_; }
+  hw::Picoseconds to() const { return to_; }
 
  private:
   hw::Picoseconds from_, to_;

@@ -8,8 +8,12 @@ namespace sim {
 
 namespace {
 
+std::string place_of(const std::string& file, const toml::source_position& at) {
+  return fmt::format("{}:{}:{}: ", file, at.line, at.column);
+}
+
 [[noreturn]] void refuse(const std::string& file, const toml::source_position& at, const std::string& what) {
-  throw InputError(fmt::format("{}:{}:{}: {}", file, at.line, at.column, what));
+  throw InputError(place_of(file, at) + what);
 }
 
 // One table of a scenario, whose keys are all taken or refused.
@@ -75,7 +79,9 @@ void read_expectations(const std::string& file, const toml::table& table, Expect
   std::set<std::string> names;
   for (const auto& [key, node] : *counters->as_table()) names.insert(std::string(key.str()));
   const Reader values(file, "expect.counters", *counters->as_table(), names);
-  for (const std::string& name : names) expect.counters[name] = *values.count(name);
+  for (const auto& [key, node] : *counters->as_table())
+    expect.counters[std::string(key.str())] = {*values.count(std::string(key.str())),
+                                               place_of(file, key.source().begin)};
 }
 
 template <class T>
@@ -104,6 +110,18 @@ Scenario read_scenario(const std::string& file) {
   return scenario;
 }
 
+void check_counters(const Expectations& expect, const NodeCounters& counters) {
+  std::set<std::string> names;
+  for (const auto& node : counters)
+    for (const CounterValue& c : node.second) names.insert(node.first + "." + c.name);
+  for (const auto& [name, expected] : expect.counters) {
+    if (names.count(name) != 0) continue;
+    const auto meant = nearest({names.begin(), names.end()}, name);
+    throw InputError(expected.place + "expect.counters." + name + ": no such counter; " +
+                     (meant ? "did you mean " + *meant + "?" : "counters.txt of a run lists all"));
+  }
+}
+
 std::vector<std::string> failed_expectations(const Expectations& expect, const WorkloadResult& r) {
   std::vector<std::string> lines;
   compare(lines, "messages", expect.messages, r.messages);
@@ -112,8 +130,9 @@ std::vector<std::string> failed_expectations(const Expectations& expect, const W
   std::map<std::string, uint64_t> got;
   for (const auto& node : r.counters)
     for (const CounterValue& c : node.second) got[node.first + "." + c.name] = c.value;
-  for (const auto& [name, value] : expect.counters)
-    if (got[name] != value) lines.push_back(fmt::format("expected {} {}, got {}", name, value, got[name]));
+  for (const auto& [name, expected] : expect.counters)
+    if (got.at(name) != expected.value)
+      lines.push_back(fmt::format("expected {} {}, got {}", name, expected.value, got.at(name)));
   return lines;
 }
 

@@ -17,7 +17,11 @@ namespace sim {
 struct Expectations {
   std::optional<uint64_t> messages, errors;
   std::optional<bool> memory_equal;
-  std::map<std::string, uint64_t> counters;
+  struct Counter {
+    uint64_t value;
+    std::string place;  // in the file: "run.toml:9:1: "
+  };
+  std::map<std::string, Counter> counters;
 };
 
 struct Scenario {
@@ -29,6 +33,8 @@ struct Scenario {
 const std::set<std::string>& scenario_sections();
 // Reads those sections. Errors name file, line and column; throws InputError.
 Scenario read_scenario(const std::string& file);
+// Throws InputError for the first expected counter that is none of `counters`, a list for each node.
+void check_counters(const Expectations& expect, const NodeCounters& counters);
 // What differs from the expectations, a line each.
 std::vector<std::string> failed_expectations(const Expectations& expect, const WorkloadResult& result);
 

@@ -1,6 +1,6 @@
 // One workload between two nodes, run: what `perf` and `run` have in common.
 #pragma once
-#include <map>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -12,6 +12,8 @@
 
 namespace sim {
 
+using NodeCounters = std::vector<std::pair<std::string, std::vector<CounterValue>>>;
+
 struct WorkloadResult {
   Outcome outcome;
   std::vector<Rates> directions;  // of a bandwidth test: from node 0, and from node 1 when bidirectional
@@ -21,7 +23,7 @@ struct WorkloadResult {
   // Sorted. Bandwidth tests and READ latency: from post to completion; WRITE and SEND latency: half of each round trip.
   std::vector<hw::Picoseconds> samples;
   std::vector<PerftestAddress> addresses;
-  std::vector<std::pair<std::string, std::vector<CounterValue>>> counters;  // by node
+  NodeCounters counters;
   uint64_t link_frames = 0, link_dropped = 0;
 
   // What is wrong with the run, a line each; failed work requests and memory that differs included.
@@ -29,10 +31,10 @@ struct WorkloadResult {
 };
 
 struct WorkloadRun {
-  models::FaultPlan forward, backward;          // of the link from node 0 to node 1, and back
-  std::string pcap_folder;                      // empty: no captures
-  std::map<std::string, std::string> counters;  // that there must be: by name, where it was asked for
+  models::FaultPlan forward, backward;  // of the link from node 0 to node 1, and back
+  std::string pcap_folder;              // empty: no captures
   bool show_progress = false;
+  std::function<void(const NodeCounters&)> check_counters = nullptr;  // called before the run, with their first values
 };
 
 bool is_latency_test(const WorkloadConfig& workload);

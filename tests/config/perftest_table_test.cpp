@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <sstream>
+
 namespace sim {
 namespace {
 
@@ -52,6 +54,18 @@ TEST(PerftestTable, Banner) {
             " remote address: LID 0000 QPN 0x0012 PSN 0x000003 RKey 0x000200 VAddr 0x00007f1000000000\n"
             " GID: 10.77.0.2\n"
             "---------------------------------------------------------------------------------------\n");
+}
+
+// However wide its values are, a row parts into as many columns as the heading names.
+TEST(PerftestTable, ColumnsNeverRunTogether) {
+  LatencyRow row;
+  row.bytes = 4194304;
+  row.iterations = 1000000000;
+  row.min_us = row.max_us = row.typical_us = row.average_us = row.stdev_us = row.p99_us = row.p999_us = 1e15;
+  std::istringstream cells(latency_row(row));
+  size_t count = 0;
+  for (std::string cell; cells >> cell;) count++;
+  EXPECT_EQ(count, 9u);
 }
 
 }  // namespace

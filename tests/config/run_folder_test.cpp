@@ -55,9 +55,19 @@ TEST(RunFolder, ReplacesAnEarlierRunOnlyAtTheEnd) {
 
 TEST(RunFolder, KeepsARunThatWasCutShort) {
   const test::TemporaryFolder root;
-  { RunFolder(root / "run").write("config.toml", kConfig); }
+  {
+    const RunFolder folder(root / "run");
+    folder.write("config.toml", kConfig);
+    folder.write("counters.txt", "");
+  }
   EXPECT_EQ(test::text_of(root / "run.partial/config.toml"), kConfig);
   make_run(root / "run", result_of(1));
+  EXPECT_FALSE(fs::exists(root / "run.partial"));
+}
+
+TEST(RunFolder, ARefusedRunLeavesNothing) {
+  const test::TemporaryFolder root;
+  { RunFolder(root / "run").write("config.toml", kConfig); }
   EXPECT_FALSE(fs::exists(root / "run.partial"));
 }
 

@@ -85,6 +85,29 @@ TEST(RunDiff, ParametersAreToldAndAreNoDifference) {
   EXPECT_FALSE(diff.differ());
 }
 
+// 0 stands for the depth of hw/timing.hpp: two of a stage that is not listed.
+TEST(RunDiff, DepthsAreThoseThatTheRunUsed) {
+  MadeRun a, b;
+  a.config =
+      "[nic]\nclock_hz = 250000000\nwidth = 512\n[timing]\nrx.bth = 0\nrx.header_split = 0\ntx.icrc_insert = 0\n";
+  b.config =
+      "[nic]\nclock_hz = 250000000\nwidth = 512\n[timing]\nrx.bth = 2\nrx.header_split = 1\ntx.icrc_insert = 1\n";
+  const RunDiff diff = diff_of(a, b);
+  ASSERT_EQ(diff.parameters.size(), 2u);
+  EXPECT_EQ(diff.parameters[0].a, "3/4");
+  EXPECT_EQ(diff.parameters[0].b, 1);
+  EXPECT_EQ(diff.parameters[1].a, 6);
+}
+
+TEST(RunDiff, ARunWithoutASteadyStateIsComparedByItsAverages) {
+  MadeRun b;
+  b.workload()["steady_gbps"] = nullptr;
+  b.workload()["steady_messages_per_s"] = nullptr;
+  EXPECT_FALSE(diff_of({}, b).differ());
+  b.workload()["average_gbps"] = 8.0;
+  EXPECT_EQ(moved(diff_of({}, b)), "throughput average_gbps null 8.0\n");
+}
+
 TEST(RunDiff, TheVersionIsNoDifference) {
   MadeRun b;
   b.result["version"] = "0.2.0";

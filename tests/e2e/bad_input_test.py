@@ -86,14 +86,56 @@ class BadInput(balboa.Case):
                 self.refuse_scenario(text, *says)
 
     def test_a_counter_that_does_not_exist(self):
+        """Told before the run, with its place in the file and nothing left behind."""
         text = balboa.scenario({"workload": GOOD, "expect.counters": {}}) + '"nic0.rx.bth.pakets" = 2\n'
-        self.refuse_scenario(text, "expect.counters.nic0.rx.bth.pakets")
+        file = self.write("counter.toml", text)
+        self.refuse("run", file, "-o", "out",
+                    says=[f"{file}:{text.count(chr(10))}:1: expect.counters.nic0.rx.bth.pakets", "did you mean nic0.rx.bth.packets?"])
+        self.assertEqual([path.name for path in self.folder.iterdir()], ["counter.toml"])
+        self.refuse_scenario('[expect.counters]\n"x" = 2\n', ":2:1: expect.counters.x", "counters.txt")
 
-    def test_standard_output_that_cannot_be_written(self):
-        for arguments in (["perf", "-n", "2"], ["perf", "-n", "2", "--json"], ["config", "schema"], ["--help"]):
-            with self.subTest(arguments=arguments), open("/dev/full", "wb") as full:
-                run = subprocess.run([balboa.PROGRAM, *arguments], stdout=full, stderr=subprocess.PIPE, check=False)
-                self.assertEqual((run.returncode, run.stderr.count(b"\n")), (1, 1), run.stderr)
+    def test_traces(self):
+        for arguments, says in {
+            ("--trace-from", "1"): ["--trace-from", "--timeline, --vcd or --ladder"],
+            ("--account", "--trace-to", "1"): ["--trace-to", "--timeline, --vcd or --ladder"],
+            ("--ladder", "--trace-stages", "*"): ["--trace-stages", "--timeline or --vcd"],
+            ("--ladder", "--trace-from", "nan"): ["--trace-from nan", "from 0 to"],
+            ("--ladder", "--trace-to", "nan"): ["--trace-to nan", "from 0 to"],
+            ("--ladder", "--trace-to", "inf"): ["--trace-to inf"],
+            ("--ladder", "--trace-from", "-1"): ["--trace-from -1"],
+            ("--ladder", "--trace-from", "2", "--trace-to", "1"): ["--trace-to 1", "--trace-from 2"],
+            ("--vcd", "--trace-stages", "nic7.*", "-o", "out"): ["--trace-stages nic7.*", "nic0.rx.*"],
+            ("--vcd", "--trace-stages", "", "-o", "out"): ["--trace-stages", "no stage"],
+        }.items():
+            with self.subTest(arguments=arguments):
+                self.refuse("perf", "-s", 64, "-n", 2, *arguments, says=says)
+        self.assertEqual(list(self.folder.iterdir()), [])
+
+    def test_a_window_in_which_nothing_happens(self):
+        run = self.balboa("perf", "-s", 64, "-n", 2, "--vcd", "--timeline", "--ladder", "-o", "out", "--quiet",
+                          "--trace-from", 900000)
+        self.assertEqual([line.split(" is empty")[0] for line in run.stderr.splitlines()],
+                         [f"balboa: warning: {what}" for what in ("the ladder", "timeline.json", "waves.vcd")])
+
+    def test_names_that_are_empty(self):
+        for arguments in (("perf", "-o", ""), ("perf", "--profile", ""), ("perf", "--config", ""), ("run", ""),
+                          ("replay", "", "--as", "10.0.0.1"), ("diff", "", "x")):
+            with self.subTest(arguments=arguments):
+                self.refuse(*arguments, says=["is empty"])
+
+    def test_options_that_the_test_would_ignore(self):
+        self.refuse("perf", "-n", 2, "-H", says=["-H", "--test lat"])
+        self.refuse("perf", "-n", 2, "--test", "lat", "--report_gbits", says=["--report_gbits", "--test bw"])
+
+    def test_an_output_that_takes_nothing(self):
+        """A full device: the run is told to have failed, whatever was printed."""
+        for arguments in (("perf", "-s", 64, "-n", 2), ("perf", "-s", 64, "-n", 2, "--json"), ("config", "schema"),
+                          ("config", "show"), ("--help",), ("--version",)):
+            with self.subTest(arguments=arguments), open("/dev/full", "w", encoding="ascii") as full:
+                run = subprocess.run([balboa.PROGRAM, *map(str, arguments)], stdout=full, stderr=subprocess.PIPE,
+                                     text=True, check=False)
+                self.assertEqual(run.returncode, 1)
+                self.assertEqual(run.stderr.count("\n"), 1, run.stderr)
 
     def test_usage(self):
         for arguments in (
@@ -111,14 +153,6 @@ class BadInput(balboa.Case):
             ["perf", "--test", "tp"],
             ["perf", "-a", "-s", "64"],
             ["perf", "--pcap"],
-            ["perf", "-o", ""],
-            ["perf", "-H"],
-            ["perf", "-a", "--account"],
-            ["perf", "--ladder", "--trace-from", "nan"],
-            ["perf", "--ladder", "--trace-from", "3", "--trace-to", "2"],
-            ["perf", "--account", "--trace-from", "1"],
-            ["perf", "--ladder", "--trace-stages", "nic0.*"],
-            ["perf", "-o", "out", "--vcd", "--trace-stages", "nic9.*"],
             ["run"],
             ["replay", balboa.SAMPLE],
             ["config"],
