@@ -137,6 +137,7 @@ class ThroughputTest : public Activity {
     r.memory_equal = true;
     for (const auto& w : directions_) {
       r.directions.push_back(rates_of(w->posts(), w->completions(), line_));
+      r.outcome.end = std::max(r.outcome.end, r.directions.back().last_completion);
       r.messages += w->completions().size();
       if (w->errors() != 0 && r.first_error.empty()) r.first_error = models::name_of(w->first_error());
       r.memory_equal = w->verify() && r.memory_equal;
@@ -183,6 +184,8 @@ class PingPongTest : public Activity {
     r.messages = progress();
     r.errors = workload_.client.errors() + workload_.server.errors();
     r.memory_equal = workload_.verify();
+    for (const auto* side : {&workload_.client, &workload_.server})
+      r.outcome.end = std::max(r.outcome.end, side->last_completion());
     r.samples = workload_.samples();
     std::sort(r.samples.begin(), r.samples.end());
   }
