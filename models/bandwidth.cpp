@@ -110,8 +110,8 @@ bool Bandwidth::post() {
   Qp& q = qps_[next_];
   if (own_.host.device.post_send(q.number, work_request(q)) != 0)
     throw VerbsError("bandwidth: the send queue refused a work request");
-  posts_.push_back(cpu_.now());
-  q.post_times[q.posted % params_.tx_depth] = cpu_.now();
+  posts_.push_back(cpu_.posted_from());
+  q.post_times[q.posted % params_.tx_depth] = cpu_.posted_from();
   outstanding_++;
   q.posted++;
   next_ = (next_ + 1) % qps_.size();

@@ -56,7 +56,7 @@ class Bandwidth {
   // The bytes have arrived, and every message completed well. For after the run.
   bool verify();
 
-  // When the CPU rang each doorbell, in order; the messages in the order in which it saw their completions.
+  // When the CPU began each post, in order; the messages in the order in which it saw their completions.
   const std::vector<hw::Picoseconds>& posts() const { return posts_; }
   const std::vector<DoneMessage>& completions() const { return completions_; }
   uint64_t errors() const { return errors_; }

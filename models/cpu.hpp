@@ -31,6 +31,9 @@ class Cpu {
   // The cycle in which the answer turns true; kForever when nobody waits for one.
   hw::Cycles due() const { return waiting_ ? due_ : hw::kForever; }
 
+  // When the post began that has just ended.
+  hw::Picoseconds posted_from() const { return free_ - params_.post_cost; }
+
   hw::Picoseconds now() const { return clock_.edge(hw::world().now); }
 
  private:

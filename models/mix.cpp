@@ -110,8 +110,8 @@ bool Mix::post() {
   wr.imm_data = uint32_t(q.posted);
   if (own_.host.device.post_send(own_.qps[next_], wr) != 0)
     throw VerbsError("mix: the send queue refused a work request");
-  m.post = cpu_.now();
-  posts_.push_back(cpu_.now());
+  m.post = cpu_.posted_from();
+  posts_.push_back(m.post);
   outstanding_++;
   q.posted++;
   next_ = (next_ + 1) % qps_.size();

@@ -86,6 +86,7 @@ bool PingPongSide::complete() {
   side_.host.device.poll_cq(side_.send_cq, 1, &wc);
   if (wc.status != IBV_WC_SUCCESS) errors_++;
   completed_++;
+  last_completion_ = cpu_.now();
   wait_ = Wait::message;
   return true;
 }

@@ -36,6 +36,8 @@ class PingPongSide {
   void set_peer_key(uint32_t rkey) { peer_key_ = rkey; }
   // When each message was begun.
   const std::vector<hw::Picoseconds>& posts() const { return posts_; }
+  // When the CPU saw its last completion; 0: none yet.
+  hw::Picoseconds last_completion() const { return last_completion_; }
   uint64_t errors() const { return errors_; }
 
   Waker waker;
@@ -60,6 +62,7 @@ class PingPongSide {
   Wait wait_ = Wait::message;
   uint64_t receives_posted_ = 0, received_ = 0, sent_ = 0, completed_ = 0, errors_ = 0;
   std::vector<hw::Picoseconds> posts_;
+  hw::Picoseconds last_completion_ = 0;
 };
 
 // Both sides: `client` begins.

@@ -18,7 +18,7 @@ struct Sides {
   Side a, b;
 };
 
-// A message whose completion the CPU has seen.
+// A message: when the CPU began to post it, and when it saw its completion.
 struct DoneMessage {
   uint32_t qp;  // its number in the side
   uint32_t bytes;

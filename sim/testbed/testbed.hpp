@@ -24,7 +24,7 @@ class Activity {
 };
 
 struct Outcome {
-  hw::Picoseconds end = 0;            // of the last cycle in which a token moved
+  hw::Picoseconds end = 0;            // the last cycle in which a token moved, or a CPU saw a completion
   std::vector<std::string> problems;  // empty: the work is done and nothing is left anywhere
   std::shared_ptr<Trace> trace;       // null: none was asked for
 };

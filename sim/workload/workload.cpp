@@ -131,6 +131,7 @@ class ThroughputTest : public Activity {
     r.memory_equal = true;
     for (const auto& w : directions_) {
       r.directions.push_back(rates_of(w->posts(), w->completions()));
+      r.outcome.end = std::max(r.outcome.end, r.directions.back().last_completion);
       r.messages += w->completions().size();
       if (w->errors() != 0 && r.first_error.empty()) r.first_error = models::name_of(w->first_error());
       r.memory_equal = w->verify() && r.memory_equal;
@@ -176,6 +177,8 @@ class PingPongTest : public Activity {
     r.messages = progress();
     r.errors = workload_.client.errors() + workload_.server.errors();
     r.memory_equal = workload_.verify();
+    for (const auto* side : {&workload_.client, &workload_.server})
+      r.outcome.end = std::max(r.outcome.end, side->last_completion());
     r.samples = workload_.samples();
     std::sort(r.samples.begin(), r.samples.end());
   }
@@ -209,7 +212,6 @@ void run_test(const Config& config, Testbed& bed, const WorkloadRun& run, Worklo
   Test test(config, bed);
   r.outcome = bed.run(test, run.show_progress);
   test.report(r);
-  for (const Rates& rates : r.directions) r.outcome.end = std::max(r.outcome.end, rates.last_completion);
 }
 
 // A READ's latency is that of one at a time.

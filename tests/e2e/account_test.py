@@ -376,5 +376,34 @@ class Idle(Case):
         self.assertIn("a whole number from 0 to 32", run.stderr)
 
 
+class Agreement(Case):
+    def test_latencies_of_the_result_are_those_of_the_account(self):
+        """Both begin with the post. The result ends at the CPU's look, one every host.poll_ns, the account where the
+        completion is there to be seen."""
+        for op in ("write", "send", "read"):
+            for poll in (0, 40, 500):
+                with self.subTest(op=op, poll=poll):
+                    result = self.perf("--op", op, "-s", 64, "-n", 20, "-t", 1, "--account",
+                                       "--set", f"host.poll_ns={poll}")
+                    with open(self.folder / "out/latency.csv", newline="", encoding="ascii") as file:
+                        messages = list(csv.DictReader(file))
+                    totals = sorted(int(m["total_ps"]) for m in messages)
+                    for name, total in (("min", totals[0]), ("max", totals[-1])):
+                        wait = result["latency_ps"][name] - total
+                        self.assertTrue(0 <= wait < poll * NS + 2 * PERIOD, (name, wait))
+                    self.assertEqual(int(messages[0]["post_ps"]), result["first_post_ps"])
+                    self.assertLessEqual(int(messages[-1]["completion_ps"]), result["last_completion_ps"])
+                    self.assertGreaterEqual(result["end_ps"], result["last_completion_ps"])
+
+    def test_every_size_has_its_account(self):
+        run = self.balboa("perf", "-a", "-n", 2, "--account", "-o", "out")
+        results = self.read_json()["results"]
+        self.assertEqual(run.stdout.count("where the time goes"), len(results))
+        for result in results:
+            with open(self.folder / f"out/latency_{result['size_bytes']}.csv", newline="", encoding="ascii") as file:
+                self.assertEqual([int(m["bytes"]) for m in csv.DictReader(file)], [result["size_bytes"]] * 2)
+            self.assertIn(f"\n {result['size_bytes']} bytes\n where the time goes", run.stdout)
+
+
 if __name__ == "__main__":
     unittest.main()
