@@ -17,8 +17,8 @@ class MergedReader {
   explicit MergedReader(const std::vector<std::string>& files);
 
   /// As PcapReader::read(), over all files: the packet's time has its file's correction added, its index counts in its
-  /// file. Packets of one file stay in their order. A damaged file throws its InputError once, after the last packet
-  /// of all files.
+  /// file. Packets of one file stay in their order. Each damaged file throws its InputError once, after the last
+  /// packet of all files.
   bool read(Packet& packet);
 
   /// A sentence for each file but the first about its clock: what was measured and is applied, or why nothing is.

@@ -52,7 +52,6 @@ class PcapReader {
   std::string file_;
   uint32_t file_index_ = 0;
   std::unique_ptr<CaptureFormat> format_;
-  uint64_t packets_ = 0;
   bool ended_ = false;
 };
 

@@ -18,33 +18,43 @@ std::string oracles() {
 // Without byte code, which would be written beside the oracle.
 constexpr char kPython[] = "python3 -B ";
 
-// The oracle's lines, without the comment that a cut file ends with. Its lines of IPv6 are dropped: they are not ours.
+// The oracle writes IPv6 addresses as 32 digits.
+std::string with_short_addresses(const std::string& line) {
+  static const std::regex address("([0-9a-f]{32})");
+  std::string result;
+  auto rest = line.cbegin();
+  for (std::sregex_iterator match(line.begin(), line.end(), address), end; match != end; ++match) {
+    IpAddress ip;
+    ip.version = 6;
+    for (size_t i = 0; i < 16; ++i)
+      ip.bytes[i] = static_cast<uint8_t>(std::stoul(match->str().substr(2 * i, 2), nullptr, 16));
+    result.append(rest, line.cbegin() + match->position()) += to_string(ip);
+    rest = line.cbegin() + match->position() + match->length();
+  }
+  return result.append(rest, line.cend());
+}
+
+// The oracle's lines, without the comment that a cut file ends with and without RoCEv1.
 std::vector<std::string> oracle_lines(const std::string& file) {
-  const std::regex not_ours("#.*|[0-9]+ [0-9.]+ [0-9a-f]{32}>.*");
+  const std::regex not_ours("#.*|.* ROCEV1 .*");
   std::vector<std::string> lines;
-  for (std::string& line :
+  for (const std::string& line :
        test::lines_of(std::string(kPython) + oracles() + "/roce_lines.py " + file + " 2>/dev/null")) {
-    if (!std::regex_match(line, not_ours)) lines.push_back(std::move(line));
+    if (!std::regex_match(line, not_ours)) lines.push_back(with_short_addresses(line));
   }
   return lines;
 }
 
+// Without what is inside of tunnels, which the oracle does not peel.
 std::vector<std::string> our_lines(const std::string& file) {
   LineFormatter formatter;
   std::vector<std::string> lines;
   for (const Packet& packet : test::read_all(file).packets) {
-    if (const auto line = formatter.line(packet, decode_frame(packet.bytes))) lines.push_back(*line);
+    const RocePacket roce = decode(packet);
+    if (roce.tunnels > 0) continue;
+    if (const auto line = formatter.line(packet, roce)) lines.push_back(*line);
   }
   return lines;
-}
-
-bool is_ethernet(const std::string& file) {
-  try {
-    PcapReader(file).require_ethernet();
-    return true;
-  } catch (const InputError&) {
-    return false;
-  }
 }
 
 class OracleText : public testing::TestWithParam<const char*> {};
@@ -54,7 +64,7 @@ TEST_P(OracleText, IsEqualForEveryCapture) {
   size_t compared = 0;
   for (const auto& file : test::captures_in(GetParam())) {
     SCOPED_TRACE(file);
-    if (!is_ethernet(file)) continue;
+    if (file.filename() == "modified_magic.pcap") continue;  // which the oracle refuses
     const std::vector<std::string> expected = oracle_lines(file);
     EXPECT_EQ(our_lines(file), expected);
     compared += expected.size();
@@ -69,7 +79,7 @@ TEST(Oracle, FindsNoRoceWhereThereIsNone) {
   SKIP_WITHOUT_SHARED();
   for (const auto& file : test::captures_in("not_roce")) {
     SCOPED_TRACE(file);
-    EXPECT_TRUE(!is_ethernet(file) || our_lines(file).empty());
+    EXPECT_TRUE(our_lines(file).empty());
     EXPECT_TRUE(oracle_lines(file).empty());
   }
 }
