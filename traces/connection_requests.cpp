@@ -62,37 +62,43 @@ void ConnectionTracker::request(uint32_t id, const Arrival& arrival, Observation
   seen.packet_class = step.packet_class;
   seen.gap = step.gap;
   seen.reclassified = step.reclassified;
+  seen.first_sight = step.packet_class == PacketClass::kNew || step.fills_hole;
+  if (step.packet_class == PacketClass::kRetransmission) repeated_request(lane, step, arrival, seen);
+  if (seen.first_sight) read_request(lane, count, arrival, seen);
   if (step.packet_class == PacketClass::kNew) {
     if (!was_outstanding) lane.answers.timer_start_ns = arrival.time_ns;
-    new_request(id, count, arrival, seen);
-  } else if (step.packet_class == PacketClass::kRetransmission) {
-    repeated_request(lane, step, arrival, seen);
+    new_request(lane, count, arrival);
+    if (lane.paired_by != PairedBy::kCm && lane.paired_by != PairedBy::kQpTable) {
+      overlap_.requests(lane.addresses, id, lane.requests.first(), lane.requests.next());
+    }
   }
   lane.last_request_ns = arrival.time_ns;
 }
 
-void ConnectionTracker::new_request(uint32_t id, uint32_t count, const Arrival& arrival, Observation& seen) {
-  Lane& lane = lanes_[id];
+// A request that the tap sees for the first time.
+void ConnectionTracker::read_request(Lane& lane, uint32_t count, const Arrival& arrival, Observation& seen) {
+  const Verb verb = operation_of(arrival.roce.bth.opcode).verb;
+  if (verb == Verb::kReadRequest || verb == Verb::kAtomic || verb == Verb::kAtomicWrite) {
+    lane.reads.request(arrival.roce.bth.psn, count, arrival.time_ns);
+  }
+  seen.access = access_of(arrival.roce);
+  if (seen.access) lane.memory.access(*seen.access);
+}
+
+void ConnectionTracker::new_request(Lane& lane, uint32_t count, const Arrival& arrival) {
   const Bth& bth = arrival.roce.bth;
   if (!lane.adopted && starts_message(bth.opcode)) {
     lane.adopted = true;
     lane.adopted_psn = bth.psn;
     lane.adopted_index = arrival.packet.index;
   }
-  const Verb verb = operation_of(bth.opcode).verb;
-  const bool has_response = verb == Verb::kReadRequest || verb == Verb::kAtomic || verb == Verb::kAtomicWrite;
+  if (lane.adopted && ends_message(bth.opcode)) lane.messages.end((bth.psn + count - 1) & kPsnMask);
+  if (lane.peer == kNoLane) lane.answers.unanswered_retries = 0;  // the requester goes on
   lane.open_read_length = 0;
-  if (verb == Verb::kReadRequest && arrival.roce.reth && lane.mtu_source < MtuSource::kPsnStep &&
-      arrival.roce.reth->dma_length > kPathMtus[0]) {
+  const bool is_read = operation_of(bth.opcode).verb == Verb::kReadRequest && arrival.roce.reth;
+  if (is_read && lane.mtu_source < MtuSource::kPsnStep && arrival.roce.reth->dma_length > kPathMtus[0]) {
     lane.open_read_psn = bth.psn;
     lane.open_read_length = arrival.roce.reth->dma_length;
-  }
-  if (lane.adopted && ends_message(bth.opcode)) lane.messages.end((bth.psn + count - 1) & kPsnMask);
-  if (has_response) lane.reads.request(bth.psn, count, arrival.time_ns);
-  seen.access = access_of(arrival.roce);
-  if (seen.access) lane.memory.access(*seen.access);
-  if (lane.paired_by != PairedBy::kCm && lane.paired_by != PairedBy::kQpTable) {
-    overlap_.requests(lane.addresses, id, lane.requests.first(), lane.requests.next());
   }
 }
 

@@ -32,6 +32,7 @@ struct Observation {
   Copy copy = Copy::kNone;
   bool is_response = false;
   RetryCause retry = RetryCause::kNone;  ///< this packet begins a retry
+  bool first_sight = false;              ///< a request that is new to the tap, retransmission or not
   uint32_t gap = 0;                      ///< PSNs skipped before it
   uint32_t reclassified = 0;             ///< packets before it, called out of order, that were retransmissions
   std::optional<int64_t> latency_ns;     ///< of the READ or atomic that this response completes
@@ -92,7 +93,8 @@ class ConnectionTracker {
   void touch(Lane& lane, const Arrival& arrival);
 
   void request(uint32_t id, const Arrival& arrival, Observation& seen);
-  void new_request(uint32_t id, uint32_t count, const Arrival& arrival, Observation& seen);
+  void new_request(Lane& lane, uint32_t count, const Arrival& arrival);
+  void read_request(Lane& lane, uint32_t count, const Arrival& arrival, Observation& seen);
   void repeated_request(Lane& lane, const SequenceStep& step, const Arrival& arrival, Observation& seen);
   RetryCause cause_of_retry(Lane& lane, uint32_t psn, bool response_missed, int64_t time_ns) const;
   uint32_t span_of(Lane& lane, const RocePacket& roce) const;

@@ -13,7 +13,14 @@ void OutstandingReads::request(uint32_t psn, uint32_t count, int64_t time_ns) {
   if (!reads_) reads_ = std::make_unique<std::array<Read, kDepth>>();
   while (used_ != 0 && time_ns - at(0).sent_ns > kHorizon_ns) give_up_front(&Losses::tap);
   if (used_ == kDepth) give_up_front(&Losses::unknown);
-  at(used_++) = {psn, (psn + count - 1) & kPsnMask, psn, 0, time_ns, false};
+  Read read;
+  read.first = read.next = psn;
+  read.last = (psn + count - 1) & kPsnMask;
+  read.sent_ns = time_ns;
+  uint32_t place = used_++;
+  // In order of PSN: one that fills a hole of the capture comes late.
+  for (; place != 0 && distance24(at(place - 1).first, psn) > 0; --place) at(place) = at(place - 1);
+  at(place) = read;
 }
 
 void OutstandingReads::correct_newest(uint32_t count) {
@@ -26,14 +33,26 @@ bool OutstandingReads::retry(uint32_t psn) {
     Read& read = at(i);
     if (distance24(psn, read.last) > 0) continue;
     missed = missed || read.missing != 0;
-    if (read.missing == 0) continue;
-    losses_.wire += read.missing;
-    ++losses_.ranges;
-    read.missing = 0;
-    read.complete = false;
-    read.next = distance24(psn, read.first) > 0 ? psn : read.first;
+    ask_again(read, psn);
   }
   return missed;
+}
+
+// A retry that begins in a READ names what is missing of it. One that began before passes over it in any case.
+void OutstandingReads::ask_again(Read& read, uint32_t psn) {
+  const bool named = distance24(psn, read.first) >= 0;
+  const bool has_begun = read.next != read.first;
+  uint32_t lost = read.missing;
+  if (named && has_begun && !read.complete && !read.tail_counted) {
+    lost += static_cast<uint32_t>(distance24(read.last, read.next)) + 1;
+    read.tail_counted = true;
+  }
+  if (lost == 0) return;
+  (named ? losses_.wire : losses_.unknown) += lost;
+  ++losses_.ranges;
+  read.missing = 0;
+  read.complete = false;
+  read.next = named ? psn : read.first;
 }
 
 OutstandingReads::Response OutstandingReads::response(uint32_t psn, int64_t time_ns) {
@@ -52,7 +71,8 @@ OutstandingReads::Response OutstandingReads::response(uint32_t psn, int64_t time
     }
     if (psn == read.last && !read.complete) {
       read.complete = true;
-      result.latency_ns = time_ns - read.sent_ns;
+      if (!read.timed) result.latency_ns = time_ns - read.sent_ns;
+      read.timed = true;
     }
     pop_complete();
     return result;
@@ -72,8 +92,8 @@ void OutstandingReads::give_up_front(uint64_t Losses::*kind) {
   const Read& read = at(0);
   uint32_t missing = read.missing;
   if (!read.complete) {
-    missing += static_cast<uint32_t>(distance24(read.last, read.next)) + 1;
-    ++untimed_;
+    if (!read.tail_counted) missing += static_cast<uint32_t>(distance24(read.last, read.next)) + 1;
+    untimed_ += !read.timed;
   }
   losses_.*kind += missing;
   losses_.ranges += missing != 0;

@@ -46,10 +46,13 @@ class OutstandingReads {
     uint32_t missing = 0;  ///< responses skipped and not asked for again
     int64_t sent_ns = 0;
     bool complete = false;
+    bool timed = false;
+    bool tail_counted = false;  ///< the responses after `next`, as lost
   };
 
   Read& at(uint32_t i) { return (*reads_)[(front_ + i) % kDepth]; }
   const Read& at(uint32_t i) const { return (*reads_)[(front_ + i) % kDepth]; }
+  void ask_again(Read& read, uint32_t psn);
   void give_up_front(uint64_t Losses::*kind);
   void pop_complete();
 

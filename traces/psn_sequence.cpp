@@ -24,9 +24,9 @@ SequenceStep PsnSequence::step(uint32_t psn, uint32_t count, int64_t time_ns) {
   const int32_t ahead = distance24(psn, next_);
   if (ahead < 0) {
     if (Hole* hole = hole_with(psn)) return step_into(*hole, psn, count, time_ns);
-    return step_again(psn, count);
+    return step_again(psn, count, time_ns);
   }
-  if (ahead > 0) open(next_, static_cast<uint32_t>(ahead), time_ns);
+  if (ahead > 0) open(next_, static_cast<uint32_t>(ahead), time_ns, false);
   next_ = (psn + count) & kPsnMask;
   in_run_ = false;
   late_count_ = 0;
@@ -40,6 +40,7 @@ SequenceStep PsnSequence::step_into(Hole& hole, uint32_t psn, uint32_t count, in
   const bool goes_on = in_run_ && psn == run_next_;
   const bool sent_again = goes_on || hole.refused || time_ns - hole.opened_ns > kReorderWindow_ns;
   SequenceStep step;
+  step.fills_hole = !hole.again;
   if (!sent_again) {
     fill(hole, psn, count);
     late_count_ = late_count_ != 0 && psn == late_next_ ? late_count_ + 1 : 1;
@@ -61,9 +62,21 @@ SequenceStep PsnSequence::step_into(Hole& hole, uint32_t psn, uint32_t count, in
   return step;
 }
 
-SequenceStep PsnSequence::step_again(uint32_t psn, uint32_t count) {
+// A retry goes through the PSNs in order, so one that is passed over was lost; another retry would begin at the PSN
+// that a NAK names, or before.
+bool PsnSequence::skips_in_run(uint32_t psn) const {
+  const bool is_named = refused_seen_ && refused_ == psn;
+  return in_run_ && !is_named && distance24(psn, run_next_) > 0;
+}
+
+SequenceStep PsnSequence::step_again(uint32_t psn, uint32_t count, int64_t time_ns) {
   SequenceStep step;
   step.packet_class = PacketClass::kRetransmission;
+  if (skips_in_run(psn)) {
+    step.gap = static_cast<uint32_t>(distance24(psn, run_next_));
+    open(run_next_, step.gap, time_ns, true);
+    run_next_ = psn;
+  }
   step.retry = !(in_run_ && psn == run_next_);
   if (step.retry) run_first_ = psn;
   if (late_count_ != 0 && psn == late_next_) {  // the packets that filled the hole were the begin of this run
@@ -79,12 +92,12 @@ SequenceStep PsnSequence::step_again(uint32_t psn, uint32_t count) {
   return step;
 }
 
-void PsnSequence::open(uint32_t first, uint32_t count, int64_t time_ns) {
+void PsnSequence::open(uint32_t first, uint32_t count, int64_t time_ns, bool again) {
   if (holes_used_ == kHoles) {
     lose(holes_[0], &Losses::unknown, holes_[0].count);
     erase(0);
   }
-  holes_[holes_used_++] = {first, count, time_ns, false, false};
+  holes_[holes_used_++] = {first, count, time_ns, false, again, false};
 }
 
 PsnSequence::Hole* PsnSequence::hole_with(uint32_t psn) {
@@ -139,9 +152,13 @@ bool PsnSequence::acknowledge(uint32_t psn) {
   for (uint32_t i = 0; i < holes_used_;) {
     Hole& hole = holes_[i];
     const int32_t covered = distance24(psn, hole.first) + 1;
-    if (covered <= 0) break;
-    // It was named by a NAK and has arrived since, so the tap has missed the second transmission.
-    const auto kind = hole.refused ? &Losses::wire : &Losses::tap;
+    if (covered <= 0) {
+      ++i;
+      continue;
+    }
+    // Named by a NAK, it has arrived since: the tap has missed the second transmission. A second transmission that is
+    // missing may not have been needed.
+    const auto kind = hole.refused ? &Losses::wire : hole.again ? &Losses::unknown : &Losses::tap;
     if (covered >= static_cast<int32_t>(hole.count)) {
       lose(hole, kind, hole.count);
       erase(i);

@@ -27,6 +27,7 @@ enum class PacketClass : uint8_t {
 struct SequenceStep {
   PacketClass packet_class = PacketClass::kNew;
   bool retry = false;         ///< begins a run of retransmissions
+  bool fills_hole = false;    ///< the tap has not seen it before
   uint32_t gap = 0;           ///< PSNs skipped before it
   uint32_t reclassified = 0;  ///< packets before it, called out of order, that were the begin of a retry
 };
@@ -72,17 +73,19 @@ class PsnSequence {
     uint32_t first = 0;
     uint32_t count = 0;
     int64_t opened_ns = 0;
-    bool refused = false;
+    bool refused = false;  ///< named by a NAK
+    bool again = false;    ///< of a retry: the tap has seen the transmission before
     bool counted = false;  ///< in Losses::ranges
   };
 
-  void open(uint32_t first, uint32_t count, int64_t time_ns);
+  void open(uint32_t first, uint32_t count, int64_t time_ns, bool again);
+  bool skips_in_run(uint32_t psn) const;
   Hole* hole_with(uint32_t psn);
   uint32_t fill(Hole& hole, uint32_t psn, uint32_t count);
   void lose(Hole& hole, uint64_t Losses::*kind, uint32_t count);
   void erase(uint32_t index);
   SequenceStep step_into(Hole& hole, uint32_t psn, uint32_t count, int64_t time_ns);
-  SequenceStep step_again(uint32_t psn, uint32_t count);
+  SequenceStep step_again(uint32_t psn, uint32_t count, int64_t time_ns);
 
   bool started_ = false;
   bool any_acknowledged_ = false;
@@ -95,7 +98,7 @@ class PsnSequence {
   bool refused_seen_ = false;                ///< refused_ was seen by the tap, and has not been sent again
   uint32_t refused_ = 0;
   uint32_t holes_used_ = 0;
-  std::array<Hole, kHoles> holes_{};  ///< oldest first
+  std::array<Hole, kHoles> holes_{};  ///< in the order in which they opened
   Losses losses_;
 };
 

@@ -104,9 +104,9 @@ void Tally::add_request(LaneTally& lane, const traces::RocePacket& roce, const t
     ++lane.retransmitted;
     ++lane.retries[static_cast<size_t>(seen.retry)];
     note(seen.retry == RetryCause::kTimeout ? AnomalyKind::kTimeout : AnomalyKind::kRetransmission);
-    return;
   }
   lane.out_of_order += seen.packet_class == PacketClass::kOutOfOrder;
+  if (!seen.first_sight) return;
   ++lane.request_packets;
   lane.request_bytes += bytes_of(roce);
   const Verb verb = traces::operation_of(roce.bth.opcode).verb;
