@@ -124,10 +124,13 @@ RetryCause ConnectionTracker::cause_of_retry(Lane& lane, uint32_t psn, bool resp
     answers.nak_pending = false;
     return RetryCause::kSequenceNak;
   }
-  // Without the other direction, only the requester's own silence tells.
+  // A timer restarts the oldest request that is open. Without the other direction, only the requester's silence tells.
+  const PsnSequence& requests = lane.requests;
+  const uint32_t oldest = requests.any_acknowledged() ? requests.acknowledged() + 1 : requests.first();
+  const bool from_oldest = lane.peer == kNoLane || distance24(psn, oldest) <= 0;
   const int64_t since =
       lane.peer != kNoLane ? answers.timer_start_ns : std::max(lane.last_request_ns, answers.timer_start_ns);
-  if (time_ns - since >= kShortestTimeout_ns) return RetryCause::kTimeout;
+  if (from_oldest && time_ns - since >= kShortestTimeout_ns) return RetryCause::kTimeout;
   return response_missed ? RetryCause::kImplied : RetryCause::kUnknown;
 }
 
