@@ -38,9 +38,13 @@ class AddressPairs {
     uint64_t words[4];
     std::memcpy(words, source.bytes.data(), 16);
     std::memcpy(words + 2, destination.bytes.data(), 16);
-    uint64_t key = static_cast<uint64_t>(source.version);
-    for (const uint64_t word : words) key = mix64(key ^ word);
-    return key >> 1;  // leaves the reserved key free
+    uint64_t sum = static_cast<uint64_t>(source.version);
+    uint64_t factor = 0x9e3779b97f4a7c15;
+    for (const uint64_t word : words) {
+      sum += (word ^ word >> 32) * factor;
+      factor += 0xd1342543de82ef96;  // even, so that the factor stays odd
+    }
+    return mix64(sum) >> 1;  // leaves the reserved key free
   }
 
   uint32_t insert(uint64_t key, const IpAddress& source, const IpAddress& destination) {

@@ -26,16 +26,19 @@ Observation ConnectionTracker::add(const Packet& packet, const RocePacket& roce)
   }
   const Bth& bth = roce.bth;
   const Arrival arrival{packet, roce, packet.time_ns};
+  const bool is_cnp = bth.opcode == kOpcodeCnp;
+  const bool is_rc = transport_of(bth.opcode) == Transport::kRc && operation_of(bth.opcode).verb != Verb::kReserved;
+  if (is_rc || is_cnp) {
+    seen.lane = find_or_create(addresses_.id_of(roce.source, roce.destination), bth.dest_qp);
+    __builtin_prefetch(&lanes_[seen.lane]);
+  }
   seen.copy = mirrors_.add(roce, packet.time_ns);
   if (seen.copy != Copy::kNone)
     ++(seen.copy == Copy::kOtherPath ? counts_.mirrored_other_path : counts_.mirrored_same_path);
-  const bool is_cnp = bth.opcode == kOpcodeCnp;
-  const bool is_rc = transport_of(bth.opcode) == Transport::kRc && operation_of(bth.opcode).verb != Verb::kReserved;
-  if (!is_rc && !is_cnp) {
+  if (seen.lane == kNoLane) {
     if (seen.copy == Copy::kNone) manage(arrival);
     return seen;
   }
-  seen.lane = find_or_create(addresses_.id_of(roce.source, roce.destination), bth.dest_qp);
   if (seen.copy != Copy::kNone) {
     seen.packet_class = PacketClass::kMirror;
     return seen;
@@ -85,11 +88,10 @@ uint32_t ConnectionTracker::create(uint32_t addresses, uint32_t qpn, LifeBegin b
 }
 
 uint32_t ConnectionTracker::begin_life(uint32_t lane, LifeBegin begin) {
-  Lane& old = lanes_[lane];
-  old.superseded = true;
-  overlap_.retire(old.addresses, lane);
-  const uint32_t id = create(old.addresses, old.qpn, begin, lane);
-  lanes_[id].life = old.life + 1;
+  lanes_[lane].superseded = true;
+  overlap_.retire(lanes_[lane].addresses, lane);
+  const uint32_t id = create(lanes_[lane].addresses, lanes_[lane].qpn, begin, lane);
+  lanes_[id].life = lanes_[lane].life + 1;
   return id;
 }
 

@@ -2,7 +2,6 @@
 
 #include <array>
 #include <cstdint>
-#include <deque>
 #include <optional>
 #include <string>
 #include <vector>
@@ -62,7 +61,7 @@ class ConnectionTracker {
   void finish();
 
   /// In order of their first packet.
-  const std::deque<Lane>& lanes() const { return lanes_; }
+  const std::vector<Lane>& lanes() const { return lanes_; }
   const AddressPairs& addresses() const { return addresses_; }
   const TrackerCounts& counts() const { return counts_; }
 
@@ -115,7 +114,7 @@ class ConnectionTracker {
   MirrorDetector mirrors_;
   AddressPairs addresses_;
   FlatMap lane_of_;  ///< by address pair and QPN: the newest life
-  std::deque<Lane> lanes_;
+  std::vector<Lane> lanes_;
   OverlapPairing overlap_;
   std::vector<OverlapPairing::Result> overlap_result_;
   CmExchanges cm_;

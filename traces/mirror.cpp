@@ -8,40 +8,44 @@
 namespace traces {
 namespace {
 
+// Sums products, which the processor forms side by side.
 class Hash {
  public:
   Hash& add(uint64_t value) {
-    state_ = (state_ ^ value) * 0x9e3779b97f4a7c15;
-    state_ ^= state_ >> 32;
+    sum_ += (value ^ value >> 32) * factor_;
+    factor_ += 0xd1342543de82ef96;  // even, so that the factor stays odd
     return *this;
-  }
-  Hash& add(const IpAddress& address) {
-    uint64_t halves[2];
-    std::memcpy(halves, address.bytes.data(), sizeof halves);
-    return add(halves[0]).add(halves[1]);
   }
   Hash& add_mac(const MacAddress& mac) {
     uint64_t value = 0;
     std::memcpy(&value, mac.data(), mac.size());
     return add(value);
   }
-  uint64_t value() const { return mix64(state_); }
+  uint64_t value() const { return mix64(sum_); }
 
  private:
-  uint64_t state_ = 0;
+  uint64_t sum_ = 0;
+  uint64_t factor_ = 0x9e3779b97f4a7c15;
 };
 
-// Not the wrong ICRC of a packet that was cut: it does not know it.
+// A right ICRC covers all that a switch or router leaves alone: the addresses and ports, the headers and the payload.
+// Where it was cut off, the headers have to do.
 uint64_t hash_of_packet(const RocePacket& roce) {
   const Bth& bth = roce.bth;
   Hash hash;
-  hash.add(roce.source).add(roce.destination);
-  hash.add(uint64_t{bth.opcode} << 56 | uint64_t{bth.dest_qp} << 24 | bth.psn);
-  hash.add(uint64_t{roce.udp_length} << 32 | uint64_t{roce.source_port} << 8 | bth.ack_request);
-  if (roce.aeth) hash.add(uint64_t{roce.aeth->syndrome} << 24 | roce.aeth->msn);
-  if (roce.reth)
-    hash.add(roce.reth->virtual_address).add(uint64_t{roce.reth->remote_key} << 32 | roce.reth->dma_length);
-  if (roce.icrc != IcrcState::kCut) hash.add(roce.icrc_on_wire);
+  hash.add(uint64_t{bth.opcode} << 48 | uint64_t{bth.dest_qp} << 24 | bth.psn).add(roce.icrc_on_wire);
+  if (roce.icrc == IcrcState::kCut) {
+    for (const IpAddress* address : {&roce.source, &roce.destination}) {
+      uint64_t halves[2];
+      std::memcpy(halves, address->bytes.data(), sizeof halves);
+      hash.add(halves[0]).add(halves[1]);
+    }
+    hash.add(uint64_t{roce.udp_length} << 32 | uint64_t{roce.source_port} << 8 | bth.ack_request);
+    if (roce.aeth) hash.add(uint64_t{roce.aeth->syndrome} << 24 | roce.aeth->msn);
+    if (roce.reth) {
+      hash.add(roce.reth->virtual_address).add(uint64_t{roce.reth->remote_key} << 32 | roce.reth->dma_length);
+    }
+  }
   return hash.value() | 1;  // 0 marks a free entry
 }
 
@@ -49,9 +53,9 @@ uint16_t hash_of_path(const RocePacket& roce) {
   const TapMarks& tap = roce.tap;
   Hash hash;
   hash.add_mac(roce.destination_mac).add_mac(roce.source_mac).add_mac(tap.destination_mac).add_mac(tap.source_mac);
-  for (const VlanTag& tag : roce.vlan_tags) hash.add(uint64_t{tag.tag_protocol} << 16 | tag.control);
   hash.add(uint64_t{tap.tunnel_id} << 32 | uint64_t{tap.vlan} << 16 | static_cast<uint64_t>(tap.tunnel));
   hash.add(uint64_t{tap.time_to_live} << 8 | roce.time_to_live);
+  for (const VlanTag& tag : roce.vlan_tags) hash.add(uint64_t{tag.tag_protocol} << 16 | tag.control);
   return static_cast<uint16_t>(hash.value() | 1);
 }
 

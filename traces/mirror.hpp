@@ -34,7 +34,7 @@ class MirrorDetector {
   Copy add(const RocePacket& roce, int64_t time_ns);
 
  private:
-  static constexpr size_t kBuckets = 1 << 13;
+  static constexpr size_t kBuckets = 1 << 11;
   static constexpr size_t kWays = 4;
   static constexpr size_t kPaths = 4;
 

@@ -9,7 +9,7 @@ namespace {
 
 /// Responses at which the lanes of requests are searched again: some may have come up since.
 bool is_search_due(uint32_t responses) {
-  return responses == 1 || responses == 2 || responses == 4 || responses == 16 || responses == 64 || responses == 255;
+  return responses == 1 || responses == 2 || responses == 4 || responses == 16 || responses == 63;
 }
 
 // Homes that are still open for each lane of responses, and who claims each lane of requests.

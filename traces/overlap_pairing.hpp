@@ -41,7 +41,7 @@ class OverlapPairing {
 
  private:
   static constexpr uint32_t kCandidates = 16;
-  static constexpr uint32_t kEvidence = 256;  ///< responses of a lane that are looked at
+  static constexpr uint32_t kEvidence = 64;  ///< responses of a lane that are looked at
 
   struct Span {
     uint32_t first = 0;
