@@ -1,6 +1,8 @@
 #!/usr/bin/python3
 """make_encapsulated.py PT_WRITE_BW.PCAP FOLDER: wraps the first ACK of that capture in every link layer and tunnel
 that is decoded, with scapy, which shares no code with this project. One frame a row of the tables below."""
+import gzip
+import struct
 import sys
 
 from scapy.all import Dot1AD, Dot1Q, Ether, IP, IPv6, Raw, UDP, rdpcap, wrpcap
@@ -58,6 +60,29 @@ def link_layers(frame):
     yield "cooked2", 276, CookedLinuxV2(src=bytes.fromhex("02aa000000020000"), lladdrlen=6, proto=0x0800) / ip
 
 
+def pcapng_block(order, kind, body):
+    body += bytes(-len(body) % 4)
+    size = struct.pack(order + "I", 12 + len(body))
+    return struct.pack(order + "I", kind) + size + body + size
+
+
+def mixed(frames):
+    """A section of either byte order with an interface for each (link type, frame); every kind of packet block."""
+    data = b""
+    for order in "<>":
+        data += pcapng_block(order, 0x0A0D0D0A, struct.pack(order + "IHHq", 0x1A2B3C4D, 1, 0, -1))
+        for link_type, _ in frames:
+            options = struct.pack(order + "HHB3xHHq", 9, 1, 9, 14, 8, 10)  # nanoseconds, 10 s later
+            data += pcapng_block(order, 1, struct.pack(order + "HHI", link_type, 0, 0) + options)
+        data += pcapng_block(order, 0xBAD, b"unknown")
+        for i, (_, frame) in enumerate(frames):
+            head = (0, 1000 * (i + 1), len(frame), len(frame))
+            data += pcapng_block(order, 6, struct.pack(order + "IIIII", i, *head) + frame)
+            data += pcapng_block(order, 2, struct.pack(order + "HHIIII", i, 0, *head) + frame)
+        data += pcapng_block(order, 3, struct.pack(order + "I", len(frames[0][1])) + frames[0][1])
+    return data
+
+
 def main():
     capture, folder = sys.argv[1:]
     ack = rdpcap(capture)[17]
@@ -66,6 +91,11 @@ def main():
     for frame in frames:
         frame.time = 1
     wrpcap(f"{folder}/encapsulated.pcap", frames, linktype=1)
+    layers = [(1, bytes(ack))] + [(link_type, bytes(frame)) for _, link_type, frame in link_layers(ack)]
+    with open(f"{folder}/mixed.pcapng", "wb") as file:
+        file.write(mixed(layers))
+    with open(f"{folder}/mixed.pcapng.gz", "wb") as file:
+        file.write(gzip.compress(mixed(layers), mtime=0))
     for name, link_type, frame in link_layers(ack):
         raw = Raw(bytes(frame))
         raw.time = 1
