@@ -2,9 +2,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <string>
-#include <vector>
+#include <utility>
 
 #include "traces/byte_stream.hpp"
 #include "traces/bytes.hpp"
@@ -15,13 +16,13 @@ namespace traces {
 class ByteSource {
  public:
   /// Throws InputError when the file cannot be opened.
-  explicit ByteSource(const std::string& file) : stream_(open_byte_stream(file)), window_(kWindow) {}
+  explicit ByteSource(const std::string& file) : stream_(open_byte_stream(file)) { grow(kWindow); }
 
   /// The next bytes: at least `count`, or all there are up to the end. Valid until the next call. The window grows to
   /// `count`, so the caller bounds it. Throws InputError.
   ByteSpan peek(size_t count) {
     if (filled_ - used_ < count) fill(count);
-    return {window_.data() + used_, filled_ - used_};
+    return {window_.get() + used_, filled_ - used_};
   }
 
   /// Moves on by `count` bytes; false when the file ends before. Throws InputError.
@@ -47,20 +48,31 @@ class ByteSource {
   }
 
   void fill(size_t count) {
-    std::copy(window_.begin() + static_cast<std::ptrdiff_t>(used_),
-              window_.begin() + static_cast<std::ptrdiff_t>(filled_), window_.begin());
+    if (count > size_) {
+      grow(count);
+    } else {
+      std::memmove(window_.get(), window_.get() + used_, filled_ - used_);
+    }
     filled_ -= used_;
     used_ = 0;
-    if (window_.size() < count) window_.resize(count);
     while (filled_ < count) {
-      const size_t more = stream_->read(window_.data() + filled_, window_.size() - filled_);
+      const size_t more = stream_->read(window_.get() + filled_, size_ - filled_);
       if (more == 0) break;
       filled_ += more;
     }
   }
 
+  // Not cleared: a short file touches few of its pages.
+  void grow(size_t size) {
+    std::unique_ptr<uint8_t[]> larger(new uint8_t[size]);
+    std::copy(window_.get() + used_, window_.get() + filled_, larger.get());
+    window_ = std::move(larger);
+    size_ = size;
+  }
+
   std::unique_ptr<ByteStream> stream_;
-  std::vector<uint8_t> window_;
+  std::unique_ptr<uint8_t[]> window_;
+  size_t size_ = 0;
   size_t used_ = 0;
   size_t filled_ = 0;
   uint64_t offset_ = 0;

@@ -15,6 +15,9 @@ constexpr int32_t kJump = 65536;
 /// A retransmission timer runs for at least that long; a NAK and the answer to it take less.
 constexpr int64_t kShortestTimeout_ns = 200'000;
 
+/// Of a READ whose RETH the snap length cut off.
+constexpr uint32_t kLengthCut = 0xffffffff;
+
 uint32_t packets_of(uint32_t length, uint32_t mtu) {
   return length == 0 ? 1 : (length - 1) / mtu + 1;
 }
@@ -95,11 +98,11 @@ void ConnectionTracker::new_request(Lane& lane, uint32_t count, const Arrival& a
   if (lane.adopted && ends_message(bth.opcode)) lane.messages.end((bth.psn + count - 1) & kPsnMask);
   if (lane.peer == kNoLane) lane.answers.unanswered_retries = 0;  // the requester goes on
   lane.open_read_length = 0;
-  const bool is_read = operation_of(bth.opcode).verb == Verb::kReadRequest && arrival.roce.reth;
-  if (is_read && lane.mtu_source < MtuSource::kPsnStep && arrival.roce.reth->dma_length > kPathMtus[0]) {
-    lane.open_read_psn = bth.psn;
-    lane.open_read_length = arrival.roce.reth->dma_length;
-  }
+  if (operation_of(bth.opcode).verb != Verb::kReadRequest) return;
+  const uint32_t length = arrival.roce.reth ? arrival.roce.reth->dma_length : kLengthCut;
+  if (length != kLengthCut && (lane.mtu_source >= MtuSource::kPsnStep || length <= kPathMtus[0])) return;
+  lane.open_read_psn = bth.psn;
+  lane.open_read_length = length;
 }
 
 void ConnectionTracker::repeated_request(Lane& lane, const SequenceStep& step, const Arrival& arrival,
@@ -144,7 +147,7 @@ void ConnectionTracker::learn_mtu(Lane& lane, uint32_t mtu, MtuSource source, ui
   lane.path_mtu = mtu;
   lane.mtu_source = source;
   lane.mtu_index = index;
-  if (lane.open_read_length == 0 || source < MtuSource::kPsnStep) return;
+  if (lane.open_read_length == 0 || lane.open_read_length == kLengthCut || source < MtuSource::kPsnStep) return;
   const uint32_t count = packets_of(lane.open_read_length, mtu);
   lane.requests.correct_next((lane.open_read_psn + count) & kPsnMask);
   lane.reads.correct_newest(count);
@@ -169,6 +172,12 @@ void ConnectionTracker::learn_mtu_from(Lane& lane, const Arrival& arrival) {
 // The request after a READ shows how many PSNs it took, and so the path MTU.
 void ConnectionTracker::settle_open_read(Lane& lane, uint32_t psn, uint64_t index) {
   if (lane.open_read_length == 0 || distance24(psn, lane.open_read_psn) <= 0) return;
+  if (lane.open_read_length == kLengthCut) {
+    lane.open_read_length = 0;
+    lane.requests.correct_next(psn);
+    lane.reads.correct_newest((psn - lane.open_read_psn) & kPsnMask);
+    return;
+  }
   uint32_t fitting = 0, fits = 0;
   for (const uint32_t mtu : kPathMtus) {
     if (((lane.open_read_psn + packets_of(lane.open_read_length, mtu)) & kPsnMask) != psn) continue;

@@ -104,7 +104,7 @@ void ConnectionTracker::read_nak(Lane& requester, const Arrival& arrival) {
   const uint32_t psn = arrival.roce.bth.psn;
   const uint8_t syndrome = arrival.roce.aeth->syndrome;
   AnswerState& answers = requester.answers;
-  const bool after_rnr = answers.rnr_pending && answers.rnr_psn == psn;
+  const bool after_rnr = answers.rnr_seen && answers.rnr_psn == psn;
   if (syndrome == kNakSequence) {
     // What follows a request that was not ready for is refused too, and was not lost.
     if (after_rnr) return;
@@ -117,7 +117,7 @@ void ConnectionTracker::read_nak(Lane& requester, const Arrival& arrival) {
   acknowledge(requester, (psn - 1) & kPsnMask, arrival.time_ns);
   answers.unanswered_retries = 0;
   if (syndrome >> 5 == kRnrNak) {
-    answers.rnr_pending = true;
+    answers.rnr_pending = answers.rnr_seen = true;
     answers.rnr_psn = psn;
   } else if (syndrome >> 5 == kNak && answers.fatal_syndrome == 0) {
     answers.fatal_syndrome = syndrome;

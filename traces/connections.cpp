@@ -6,7 +6,7 @@ namespace traces {
 
 bool is_trusted(const Packet& packet, const RocePacket& roce) {
   const bool is_cut = packet.bytes.size() < packet.original_length;
-  return roce.icrc_ok() || (roce.icrc == IcrcState::kCut && is_cut && !roce.extended_headers_cut);
+  return roce.icrc_ok() || (roce.icrc == IcrcState::kCut && is_cut);
 }
 
 ConnectionTracker::ConnectionTracker(TrackerOptions options) : options_(options), mirrors_(options.mirrors) {}

@@ -36,6 +36,7 @@ enum class RetryCause : uint8_t {
 struct AnswerState {
   bool nak_pending = false;  ///< a PSN sequence error that no retry has followed yet
   bool rnr_pending = false;
+  bool rnr_seen = false;
   uint32_t nak_psn = 0;
   uint32_t rnr_psn = 0;
   int64_t timer_start_ns = 0;       ///< what a retransmission timer would count from
@@ -77,8 +78,8 @@ struct Lane {
   uint32_t path_mtu = 1024;  ///< bytes
   MtuSource mtu_source = MtuSource::kDefault;
   uint64_t mtu_index = 0;
-  uint32_t open_read_psn = 0;  ///< the newest READ, while the path MTU and so its PSNs are not known
-  uint32_t open_read_length = 0;
+  uint32_t open_read_psn = 0;     ///< the newest READ, while its length or the path MTU and so its PSNs are not known
+  uint32_t open_read_length = 0;  ///< 0: there is no such READ
   MessageCount messages;
   std::optional<uint32_t> starting_msn;  ///< before adopted_psn
   uint64_t msn_index = 0;                ///< of the ACK that told it; 0 when CM did

@@ -1,6 +1,7 @@
 #include "traces/merged_reader.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
 
 #include "traces/byte_stream.hpp"
@@ -9,6 +10,8 @@
 
 namespace traces {
 namespace {
+
+constexpr int64_t kFarthest_ns = int64_t{1} << 61;  // 73 years; so that no sum of times overflows
 
 struct FileClock {
   int64_t ahead_ns = 0;  // of the first file

@@ -68,26 +68,30 @@ bool PcapFormat::is_record(ByteSpan header) const {
          captured <= variant_.order.load32(header.data + 12);
 }
 
-// Whether, with this size, a record follows the first one, or the end of the file does.
+// Whether headers of this size lead from record to record: to several, or to the end of the file.
 bool PcapFormat::records_have(size_t header_size) {
-  const uint32_t captured = variant_.order.load32(source().peek(kRecordHeaderSize).data + 8);
-  const size_t end = header_size + captured;
-  const ByteSpan next = source().peek(end + kRecordHeaderSize);
-  if (next.size == end) return true;
-  return next.holds(end, kRecordHeaderSize) && is_record(next.slice(end, kRecordHeaderSize));
+  constexpr int kEnough = 8;
+  size_t offset = 0;
+  for (int records = 0; records < kEnough; ++records) {
+    const ByteSpan rest = source().peek(offset + kRecordHeaderSize);
+    if (rest.size == offset) return records > 0;
+    if (!rest.holds(offset, kRecordHeaderSize)) return records > 1;  // cut
+    const ByteSpan header = rest.slice(offset, kRecordHeaderSize);
+    if (!is_record(header)) return false;
+    offset += header_size + variant_.order.load32(header.data + 8);
+  }
+  return true;
 }
 
-// Files with the modified magic exist with records of either size, so the first two records must tell.
+// Files with the modified magic exist with records of either size, so the first records must tell.
 void PcapFormat::find_record_size() {
-  const ByteSpan first = source().peek(kRecordHeaderSize);
-  if (first.size < kRecordHeaderSize) return;  // no packet, or a cut that read() tells
-  const bool readable = is_record(first);
-  const bool plain = readable && records_have(kRecordHeaderSize);
-  const bool modified = readable && records_have(kModifiedRecordHeaderSize);
+  if (source().peek(1).size == 0) return;  // no packet
+  const bool plain = records_have(kRecordHeaderSize);
+  const bool modified = records_have(kModifiedRecordHeaderSize);
   if (plain == modified) {
     fail_packet(
         format("the modified pcap format, with record headers that may have %zu or %zu bytes; allowed: a file "
-               "whose first two records fit one of them alone",
+               "whose first records fit one of them alone",
                kRecordHeaderSize, kModifiedRecordHeaderSize));
   }
   record_header_size_ = modified ? kModifiedRecordHeaderSize : kRecordHeaderSize;

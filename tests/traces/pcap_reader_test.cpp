@@ -1,5 +1,9 @@
 #include "traces/pcap_reader.hpp"
 
+#include <unistd.h>
+
+#include <cstdio>
+
 #include "support.hpp"
 
 namespace traces {
@@ -15,33 +19,30 @@ struct Encoding {
   bool nanoseconds;
 };
 
-void append(std::vector<uint8_t>& bytes, const Encoding& encoding, uint32_t value, int count) {
-  for (int i = 0; i < count; ++i) {
-    const int shift = 8 * (encoding.big_endian ? count - 1 - i : i);
-    bytes.push_back(static_cast<uint8_t>(value >> shift));
-  }
-}
-
 // A pcap file with one packet of three bytes at 1 s and 500 units.
 std::vector<uint8_t> one_packet(const Encoding& encoding, uint32_t link_type = 1) {
   std::vector<uint8_t> bytes;
-  append(bytes, encoding, encoding.nanoseconds ? 0xa1b23c4d : 0xa1b2c3d4, 4);
-  append(bytes, encoding, 2, 2);
-  append(bytes, encoding, 4, 2);
-  for (uint32_t word : {0u, 0u, 65535u, link_type, 1u, 500u, 3u, 60u}) append(bytes, encoding, word, 4);
+  test::append(bytes, encoding.big_endian, 4, {encoding.nanoseconds ? 0xa1b23c4d : 0xa1b2c3d4});
+  test::append(bytes, encoding.big_endian, 2, {2, 4});
+  test::append(bytes, encoding.big_endian, 4, {0, 0, 65535, link_type, 1, 500, 3, 60});
   bytes.insert(bytes.end(), {7, 8, 9});
   return bytes;
 }
 
-// pcapng, little endian: section, interface whose clock counts whole seconds, one packet at `seconds`.
-std::vector<uint8_t> pcapng_of_seconds(uint64_t seconds) {
-  std::vector<uint8_t> bytes;
-  const auto words = [&](std::initializer_list<uint32_t> values) {
-    for (uint32_t value : values) append(bytes, {false, false}, value, 4);
-  };
-  words({0x0a0d0d0a, 28, 0x1a2b3c4d, 1, 0xffffffff, 0xffffffff, 28});
-  words({1, 32, 1, 0, 9 | 1 << 16, 0, 0, 32});  // option 9, if_tsresol: 10^0
-  words({6, 36, 0, static_cast<uint32_t>(seconds >> 32), static_cast<uint32_t>(seconds), 4, 4, 0x04030201, 36});
+// The sample under the modified magic, its record headers longer by `more` bytes.
+std::vector<uint8_t> modified_sample(size_t more) {
+  const std::vector<uint8_t> sample = test::read_bytes(test::sample_capture());
+  std::vector<uint8_t> bytes(sample.begin(), sample.begin() + 24);
+  bytes[0] = 0x34;
+  bytes[1] = 0xcd;
+  for (size_t offset = 24; offset < sample.size();) {
+    const auto record = sample.begin() + static_cast<std::ptrdiff_t>(offset);
+    const auto length = record[8] | record[9] << 8;
+    bytes.insert(bytes.end(), record, record + 16);
+    bytes.resize(bytes.size() + more, 0x77);
+    bytes.insert(bytes.end(), record + 16, record + 16 + length);
+    offset += 16 + static_cast<size_t>(length);
+  }
   return bytes;
 }
 
@@ -160,6 +161,25 @@ TEST(PcapReader, NamesMissingFileAndFolder) {
   EXPECT_NE(directory.find("is a directory"), std::string::npos) << directory;
 }
 
+// A pipe, from which a read returns little at a time.
+TEST(PcapReader, ReadsStandardInput) {
+  const std::vector<uint8_t> bytes = test::read_bytes(test::sample_capture());
+  for (size_t size : {bytes.size(), bytes.size() - 1}) {
+    TemporaryFile file("part.pcap");
+    test::write_bytes(file.name(), {bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(size)});
+    std::FILE* pipe = popen(("cat " + file.name()).c_str(), "r");
+    const int saved = dup(STDIN_FILENO);
+    dup2(fileno(pipe), STDIN_FILENO);
+    const test::Contents contents = read_all("-");
+    dup2(saved, STDIN_FILENO);
+    close(saved);
+    pclose(pipe);
+    EXPECT_EQ(contents.packets.size(), size == bytes.size() ? 85u : 84u);
+    EXPECT_EQ(contents.error.rfind("standard input: packet 85 (offset ", 0),
+              size == bytes.size() ? std::string::npos : 0);
+  }
+}
+
 TEST(PcapReader, RequiresEthernetWhenAsked) {
   TemporaryFile file("raw.pcap");
   test::write_bytes(file.name(), one_packet({false, false}, 101));
@@ -169,17 +189,46 @@ TEST(PcapReader, RequiresEthernetWhenAsked) {
   EXPECT_EQ(line, file.name() + ": packet 1: link type 101 (raw IP); allowed: 1 (Ethernet)");
 }
 
-TEST(PcapReader, RefusesTimesThatDoNotFit) {
-  TemporaryFile file("time.pcapng");
-  test::write_bytes(file.name(), pcapng_of_seconds(9'223'372'036));
-  const test::Contents latest = read_all(file.name());
-  ASSERT_EQ(latest.error, "");
-  EXPECT_EQ(latest.packets.at(0).time_ns, 9'223'372'036'000'000'000);
-  for (uint64_t seconds : {uint64_t{9'223'372'037}, uint64_t{1} << 62, ~uint64_t{0}}) {
-    test::write_bytes(file.name(), pcapng_of_seconds(seconds));
+// Records of the modified format have 24 bytes, but files exist whose records are ordinary.
+TEST(PcapReader, ReadsTheModifiedFormatWithRecordsOfEitherSize) {
+  const test::Contents original = read_all(test::sample_capture());
+  for (size_t more : {0, 8}) {
+    TemporaryFile file("modified.pcap");
+    std::vector<uint8_t> bytes = modified_sample(more);
+    test::write_bytes(file.name(), bytes);
     const test::Contents contents = read_all(file.name());
-    expect_error_line(contents.error, file.name());
-    EXPECT_NE(contents.error.find("timestamp"), std::string::npos) << contents.error;
+    EXPECT_EQ(contents.error, "");
+    ASSERT_EQ(contents.packets.size(), original.packets.size());
+    for (size_t i = 0; i < original.packets.size(); ++i) {
+      EXPECT_EQ(contents.packets[i].time_ns, original.packets[i].time_ns);
+      EXPECT_EQ(contents.packets[i].bytes, original.packets[i].bytes);
+    }
+    const size_t first_record = 16 + more + original.packets[0].bytes.size();
+    bytes.resize(24 + first_record);
+    test::write_bytes(file.name(), bytes);
+    EXPECT_EQ(read_all(file.name()).packets.size(), 1u);
+    bytes.push_back(0);
+    test::write_bytes(file.name(), bytes);
+    const std::string line = input_error_of([&] { PcapReader reader(file.name()); });
+    expect_error_line(line, file.name());
+    EXPECT_NE(line.find("packet 1 (offset 24): the modified pcap format"), std::string::npos) << line;
+  }
+}
+
+TEST(PcapReader, RefusesRecordsAboveTheLargestPacket) {
+  for (uint32_t size : {262144u, 262145u}) {
+    TemporaryFile file("large.pcap");
+    std::vector<uint8_t> bytes = one_packet({false, false});
+    bytes.resize(24);
+    test::append(bytes, false, 4, {1, 0, size, size});
+    bytes.resize(bytes.size() + size);
+    test::write_bytes(file.name(), bytes);
+    const test::Contents contents = read_all(file.name());
+    EXPECT_EQ(contents.packets.size(), size == 262144 ? 1u : 0u);
+    EXPECT_EQ(contents.error, size == 262144 ? ""
+                                             : file.name() +
+                                                   ": packet 1 (offset 24): the record claims 262145 bytes; "
+                                                   "allowed: 0 to 262144");
   }
 }
 

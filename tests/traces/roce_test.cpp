@@ -159,8 +159,8 @@ TEST(Roce, ClassifiesWhatIsNotRoce) {
   };
   // One changed byte of a RoCEv2 frame each; the ether types of ARP, IPv6 and RoCEv1 differ from IPv4's in more.
   const Case cases[] = {
-      {kIp + 9, 1, FrameKind::kIcmp},     {kIp + 9, 6, FrameKind::kTcp},   {kIp + 9, 89, FrameKind::kIpv4},
-      {kUdp + 3, 0xb6, FrameKind::kUdp},  {kIp, 0x65, FrameKind::kOther},  {kIp, 0x44, FrameKind::kOther},
+      {kIp + 9, 1, FrameKind::kIcmp},        {kIp + 9, 6, FrameKind::kTcp},      {kIp + 9, 89, FrameKind::kIpv4},
+      {kUdp + 3, 0xb6, FrameKind::kUdp},     {kIp, 0x65, FrameKind::kOther},     {kIp, 0x44, FrameKind::kOther},
       {kIp + 6, 0x20, FrameKind::kFragment}, {kIp + 7, 1, FrameKind::kFragment}, {13, 0x06, FrameKind::kArp},
       {12, 0x86, FrameKind::kOther},
   };
