@@ -44,8 +44,10 @@ void OutstandingReads::ask_again(Read& read, uint32_t psn) {
   const bool has_begun = read.next != read.first;
   uint32_t lost = read.missing;
   if (named && has_begun && !read.complete && !read.tail_counted) {
-    lost += static_cast<uint32_t>(distance24(read.last, read.next)) + 1;
+    read.revocable = static_cast<uint32_t>(distance24(read.last, read.next)) + 1;
+    read.revocable_range = read.missing == 0;
     read.tail_counted = true;
+    lost += read.revocable;
   }
   if (lost == 0) return;
   (named ? losses_.wire : losses_.unknown) += lost;
@@ -64,7 +66,11 @@ OutstandingReads::Response OutstandingReads::response(uint32_t psn, int64_t time
     const int32_t ahead = distance24(psn, read.next);
     if (ahead < 0) {
       result.packet_class = read.missing != 0 ? PacketClass::kOutOfOrder : PacketClass::kRetransmission;
-      if (read.missing != 0) --read.missing;
+      if (read.missing != 0) {
+        --read.missing;
+      } else if (read.revocable != 0) {
+        revoke_one(read);
+      }
     } else {
       read.missing += static_cast<uint32_t>(ahead);
       read.next = (psn + 1) & kPsnMask;
@@ -81,8 +87,13 @@ OutstandingReads::Response OutstandingReads::response(uint32_t psn, int64_t time
   return result;
 }
 
+void OutstandingReads::revoke_one(Read& read) {
+  --losses_.wire;
+  if (--read.revocable == 0 && read.revocable_range) --losses_.ranges;
+}
+
 void OutstandingReads::pop_complete() {
-  while (used_ != 0 && at(0).complete && at(0).missing == 0) {
+  while (used_ != 0 && at(0).complete && at(0).missing == 0 && at(0).revocable == 0) {
     front_ = (front_ + 1) % kDepth;
     --used_;
   }

@@ -47,13 +47,16 @@ class OutstandingReads {
     int64_t sent_ns = 0;
     bool complete = false;
     bool timed = false;
-    bool tail_counted = false;  ///< the responses after `next`, as lost
+    bool tail_counted = false;     ///< the responses from `next` on, as lost
+    uint32_t revocable = 0;        ///< of these: one that comes twice after the retry was only late
+    bool revocable_range = false;  ///< they are a range of their own
   };
 
   Read& at(uint32_t i) { return (*reads_)[(front_ + i) % kDepth]; }
   const Read& at(uint32_t i) const { return (*reads_)[(front_ + i) % kDepth]; }
   void ask_again(Read& read, uint32_t psn);
   void give_up_front(uint64_t Losses::*kind);
+  void revoke_one(Read& read);
   void pop_complete();
 
   std::unique_ptr<std::array<Read, kDepth>> reads_;  ///< made at the first READ
