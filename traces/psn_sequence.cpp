@@ -26,6 +26,9 @@ SequenceStep PsnSequence::step(uint32_t psn, uint32_t count, int64_t time_ns) {
     if (Hole* hole = hole_with(psn)) return step_into(*hole, psn, count, time_ns);
     return step_again(psn, count, time_ns);
   }
+  // A retry goes on to where the requester was, so what it has not reached was lost again.
+  if (in_run_ && run_next_ != next_)
+    open(run_next_, static_cast<uint32_t>(distance24(next_, run_next_)), time_ns, true);
   if (ahead > 0) open(next_, static_cast<uint32_t>(ahead), time_ns, false);
   next_ = (psn + count) & kPsnMask;
   in_run_ = false;
@@ -38,7 +41,7 @@ SequenceStep PsnSequence::step(uint32_t psn, uint32_t count, int64_t time_ns) {
 // A packet that the tap has not seen before, behind one that it has: late, or sent again because it was lost.
 SequenceStep PsnSequence::step_into(Hole& hole, uint32_t psn, uint32_t count, int64_t time_ns) {
   const bool goes_on = in_run_ && psn == run_next_;
-  const bool sent_again = goes_on || hole.refused || time_ns - hole.opened_ns > kReorderWindow_ns;
+  const bool sent_again = goes_on || hole.named || time_ns - hole.opened_ns > kReorderWindow_ns;
   SequenceStep step;
   step.fills_hole = !hole.again;
   if (!sent_again) {
@@ -51,12 +54,15 @@ SequenceStep PsnSequence::step_into(Hole& hole, uint32_t psn, uint32_t count, in
   step.packet_class = PacketClass::kRetransmission;
   step.retry = !goes_on;
   if (step.retry) run_first_ = psn;
-  // A run that began before the hole would have passed over it in any case.
-  const bool named = hole.refused || distance24(run_first_, hole.first) >= 0;
-  losses_.ranges += !hole.counted;
-  hole.counted = true;
-  const uint32_t filled = fill(hole, psn, count);
-  (named ? losses_.wire : losses_.unknown) += filled;
+  // What is missing side by side is taken as lost together. A run that began before the hole would have passed over it
+  // in any case.
+  hole.named = hole.named || distance24(run_first_, hole.first) >= 0;
+  if (hole.named || !hole.again) {
+    (hole.named ? losses_.wire : losses_.unknown) += held_by(hole, psn, count);
+    losses_.ranges += !hole.counted;
+    hole.counted = true;
+  }
+  fill(hole, psn, count);
   in_run_ = true;
   run_next_ = (psn + count) & kPsnMask;
   return step;
@@ -108,10 +114,14 @@ PsnSequence::Hole* PsnSequence::hole_with(uint32_t psn) {
   return nullptr;
 }
 
-// Takes what a packet holds out of a hole, and splits the hole where there is room. Gives the number of PSNs taken.
-uint32_t PsnSequence::fill(Hole& hole, uint32_t psn, uint32_t count) {
+uint32_t PsnSequence::held_by(const Hole& hole, uint32_t psn, uint32_t count) {
+  return std::min(count, hole.count - ((psn - hole.first) & kPsnMask));
+}
+
+// Takes what a packet holds out of a hole, and splits the hole where there is room.
+void PsnSequence::fill(Hole& hole, uint32_t psn, uint32_t count) {
   const uint32_t before = (psn - hole.first) & kPsnMask;
-  const uint32_t taken = std::min(count, hole.count - before);
+  const uint32_t taken = held_by(hole, psn, count);
   const uint32_t after = hole.count - before - taken;
   const auto index = static_cast<uint32_t>(&hole - holes_.data());
   if (before != 0 && after != 0 && holes_used_ < kHoles) {
@@ -130,10 +140,11 @@ uint32_t PsnSequence::fill(Hole& hole, uint32_t psn, uint32_t count) {
   } else {
     erase(index);
   }
-  return taken;
 }
 
+// A second transmission that nobody missed counts for nothing: the first one may have arrived.
 void PsnSequence::lose(Hole& hole, uint64_t Losses::*kind, uint32_t count) {
+  if (hole.again && !hole.named) return;
   losses_.*kind += count;
   losses_.ranges += !hole.counted;
   hole.counted = true;
@@ -156,9 +167,8 @@ bool PsnSequence::acknowledge(uint32_t psn) {
       ++i;
       continue;
     }
-    // Named by a NAK, it has arrived since: the tap has missed the second transmission. A second transmission that is
-    // missing may not have been needed.
-    const auto kind = hole.refused ? &Losses::wire : hole.again ? &Losses::unknown : &Losses::tap;
+    // Named by a NAK, it has arrived since: the tap has missed the second transmission.
+    const auto kind = hole.named ? &Losses::wire : &Losses::tap;
     if (covered >= static_cast<int32_t>(hole.count)) {
       lose(hole, kind, hole.count);
       erase(i);
@@ -175,7 +185,7 @@ bool PsnSequence::acknowledge(uint32_t psn) {
 void PsnSequence::refuse(uint32_t psn) {
   acknowledge((psn - 1) & kPsnMask);
   if (Hole* hole = hole_with(psn)) {
-    hole->refused = true;
+    hole->named = true;
     return;
   }
   const bool seen = started_ && distance24(psn, next_) < 0 && distance24(psn, first_) >= 0;
@@ -188,7 +198,7 @@ void PsnSequence::refuse(uint32_t psn) {
 
 void PsnSequence::finish() {
   for (uint32_t i = 0; i < holes_used_; ++i) {
-    lose(holes_[i], holes_[i].refused ? &Losses::wire : &Losses::unknown, holes_[i].count);
+    lose(holes_[i], holes_[i].named ? &Losses::wire : &Losses::unknown, holes_[i].count);
   }
   holes_used_ = 0;
 }

@@ -73,7 +73,7 @@ class PsnSequence {
     uint32_t first = 0;
     uint32_t count = 0;
     int64_t opened_ns = 0;
-    bool refused = false;  ///< named by a NAK
+    bool named = false;    ///< by a NAK, or a retry began in it
     bool again = false;    ///< of a retry: the tap has seen the transmission before
     bool counted = false;  ///< in Losses::ranges
   };
@@ -81,7 +81,8 @@ class PsnSequence {
   void open(uint32_t first, uint32_t count, int64_t time_ns, bool again);
   bool skips_in_run(uint32_t psn) const;
   Hole* hole_with(uint32_t psn);
-  uint32_t fill(Hole& hole, uint32_t psn, uint32_t count);
+  static uint32_t held_by(const Hole& hole, uint32_t psn, uint32_t count);
+  void fill(Hole& hole, uint32_t psn, uint32_t count);
   void lose(Hole& hole, uint64_t Losses::*kind, uint32_t count);
   void erase(uint32_t index);
   SequenceStep step_into(Hole& hole, uint32_t psn, uint32_t count, int64_t time_ns);
