@@ -32,7 +32,7 @@ Observation ConnectionTracker::add(const Packet& packet, const RocePacket& roce)
     seen.lane = find_or_create(addresses_.id_of(roce.source, roce.destination), bth.dest_qp);
     __builtin_prefetch(&lanes_[seen.lane]);
   }
-  seen.copy = mirrors_.add(roce, packet.time_ns);
+  seen.copy = mirrors_.add(packet, roce);
   if (seen.copy != Copy::kNone)
     ++(seen.copy == Copy::kOtherPath ? counts_.mirrored_other_path : counts_.mirrored_same_path);
   if (seen.lane == kNoLane) {

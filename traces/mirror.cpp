@@ -49,12 +49,13 @@ uint64_t hash_of_packet(const RocePacket& roce) {
   return hash.value() | 1;  // 0 marks a free entry
 }
 
-uint16_t hash_of_path(const RocePacket& roce) {
+uint16_t hash_of_path(const Packet& packet, const RocePacket& roce) {
   const TapMarks& tap = roce.tap;
   Hash hash;
   hash.add_mac(roce.destination_mac).add_mac(roce.source_mac).add_mac(tap.destination_mac).add_mac(tap.source_mac);
   hash.add(uint64_t{tap.tunnel_id} << 32 | uint64_t{tap.vlan} << 16 | static_cast<uint64_t>(tap.tunnel));
   hash.add(uint64_t{tap.time_to_live} << 8 | roce.time_to_live);
+  hash.add(uint64_t{packet.file_index} << 32 | packet.interface_index);
   for (const VlanTag& tag : roce.vlan_tags) hash.add(uint64_t{tag.tag_protocol} << 16 | tag.control);
   return static_cast<uint16_t>(hash.value() | 1);
 }
@@ -75,18 +76,19 @@ Copy MirrorDetector::add_to(Entry& entry, uint16_t path, int64_t time_ns) const 
   return Copy::kNone;
 }
 
-Copy MirrorDetector::add(const RocePacket& roce, int64_t time_ns) {
-  const uint64_t packet = hash_of_packet(roce);
-  auto& bucket = buckets_[packet >> 1 & (kBuckets - 1)];
-  auto entry = std::find_if(bucket.begin(), bucket.end(), [&](const Entry& e) { return e.packet == packet; });
+Copy MirrorDetector::add(const Packet& packet, const RocePacket& roce) {
+  const uint64_t content = hash_of_packet(roce);
+  const uint16_t path = hash_of_path(packet, roce);
+  auto& bucket = buckets_[content >> 1 & (kBuckets - 1)];
+  auto entry = std::find_if(bucket.begin(), bucket.end(), [&](const Entry& e) { return e.packet == content; });
   if (entry == bucket.end()) {
     entry = std::min_element(bucket.begin(), bucket.end(),
                              [](const Entry& a, const Entry& b) { return a.last_ns < b.last_ns; });
-    *entry = Entry{packet, time_ns, time_ns, {hash_of_path(roce)}};
+    *entry = Entry{content, packet.time_ns, packet.time_ns, {path}};
     return Copy::kNone;
   }
-  const Copy copy = add_to(*entry, hash_of_path(roce), time_ns);
-  entry->last_ns = time_ns;
+  const Copy copy = add_to(*entry, path, packet.time_ns);
+  entry->last_ns = packet.time_ns;
   return copy;
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "traces/pcap_reader.hpp"
 #include "traces/roce.hpp"
 
 namespace traces {
@@ -11,7 +12,7 @@ namespace traces {
 /// What a packet is besides the first sight of one transmission.
 enum class Copy : uint8_t {
   kNone,       ///< a transmission of its own
-  kOtherPath,  ///< the same packet at another place: TTL, MAC addresses, VLAN tags or encapsulation differ
+  kOtherPath,  ///< the same packet at another place: TTL, MAC addresses, VLAN tags, tunnel, interface or file differ
   kSamePath,   ///< bit by bit the same, too soon for a retransmission: a second port of the tap, or the network's copy
 };
 
@@ -30,8 +31,8 @@ class MirrorDetector {
  public:
   explicit MirrorDetector(MirrorWindows windows = {}) : windows_(windows), buckets_(kBuckets) {}
 
-  /// The next RoCEv2 packet with a BTH, in capture order. Time is in nanoseconds.
-  Copy add(const RocePacket& roce, int64_t time_ns);
+  /// The next RoCEv2 packet with a BTH, in capture order, and its decoding.
+  Copy add(const Packet& packet, const RocePacket& roce);
 
  private:
   static constexpr size_t kBuckets = 1 << 11;

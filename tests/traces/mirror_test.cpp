@@ -10,8 +10,12 @@ namespace {
 /// What the detector says of frames at given times.
 class Detector {
  public:
-  Copy see(const std::vector<uint8_t>& frame, int64_t time_ns) {
-    return detector_.add(decode(as_packet(frame, 1)), time_ns);
+  Copy see(const std::vector<uint8_t>& frame, int64_t time_ns) { return see(frame, time_ns, 0); }
+  Copy see(const std::vector<uint8_t>& frame, int64_t time_ns, uint32_t file) {
+    Packet packet = as_packet(frame, 1);
+    packet.time_ns = time_ns;
+    packet.file_index = file;
+    return detector_.add(packet, decode(packet));
   }
 
  private:
@@ -43,6 +47,13 @@ TEST(Mirror, OtherPlaces) {
     EXPECT_EQ(detector.see(copy, 50'000), Copy::kOtherPath) << name;
     EXPECT_EQ(detector.see(frame_of(4), 60'000), Copy::kNone) << name;
   }
+}
+
+TEST(Mirror, TheSameInTwoFilesIsSeenAtTwoPlaces) {
+  Detector detector;
+  EXPECT_EQ(detector.see(frame_of(3), 0, 0), Copy::kNone);
+  EXPECT_EQ(detector.see(frame_of(3), 30'000, 1), Copy::kOtherPath);
+  EXPECT_EQ(detector.see(frame_of(3), 60'000, 0), Copy::kNone);
 }
 
 TEST(Mirror, AnotherPlaceIsACopyOnlyWithinItsWindow) {
