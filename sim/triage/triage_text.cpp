@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "sim/triage/triage.hpp"
+#include "sim/triage/triage_words.hpp"
 #include "traces/roce_line.hpp"
 
 namespace sim {
@@ -11,28 +11,6 @@ namespace {
 
 std::string qpn_text(const std::optional<uint32_t>& qpn) {
   return qpn ? fmt::format("{:#x}", *qpn) : "?";
-}
-
-// "10.0.0.2 0x11 > 10.0.0.1 0x12", and the life where the QPN has had several.
-std::string who(const TriageRow& row) {
-  std::string text = fmt::format("{} {} > {} {}", to_string(row.requester), qpn_text(row.requester_qpn),
-                                 to_string(row.responder), qpn_text(row.responder_qpn));
-  if (row.life != 0) text += fmt::format(" (life {})", row.life + 1);
-  return text;
-}
-
-std::string bytes_text(uint64_t bytes) {
-  constexpr const char* kUnits[] = {"B", "kB", "MB", "GB", "TB"};
-  auto value = static_cast<double>(bytes);
-  size_t unit = 0;
-  for (; value >= 10000 && unit + 1 < std::size(kUnits); unit++) value /= 1000;
-  return fmt::format("{:.0f} {}", value, kUnits[unit]);
-}
-
-std::string time_text(uint64_t ns) {
-  if (ns < 10'000) return fmt::format("{} ns", ns);
-  if (ns < 10'000'000) return fmt::format("{:.1f} us", static_cast<double>(ns) / 1e3);
-  return fmt::format("{:.1f} ms", static_cast<double>(ns) / 1e6);
 }
 
 double seconds(int64_t ns) {
@@ -50,12 +28,6 @@ std::string operations_text(const TriageRow& row) {
 
 uint64_t payload(const TriageRow& row) {
   return row.tally.request_bytes + row.tally.response_bytes;
-}
-
-std::string rate_text(const TriageRow& row) {
-  const int64_t ns = row.last_ns - row.first_ns;
-  if (ns <= 0) return "";
-  return fmt::format(", {:.3f} Gb/s", 8.0 * static_cast<double>(payload(row)) / static_cast<double>(ns));
 }
 
 template <size_t N, class Name>
@@ -140,7 +112,7 @@ void print_row(Lines& lines, const TriageRow& row) {
     lines.add("did", fmt::format("{} responses, {}; their requests were not captured", tally.response_packets,
                                  bytes_text(tally.response_bytes)));
   } else {
-    lines.add("did", operations_text(row) + ", " + bytes_text(payload(row)) + rate_text(row));
+    lines.add("did", fmt::format("{}, {}, {} Gb/s", operations_text(row), bytes_text(payload(row)), rate_text(row)));
   }
   std::string retries = counts_text(
       tally.retries, [](size_t i) { return name_of(traces::RetryCause(i)); }, 1);
@@ -185,23 +157,48 @@ void print_header(Lines& lines, const TriageResult& result) {
 
 }  // namespace
 
+std::string who(const TriageRow& row) {
+  std::string text = fmt::format("{} {} > {} {}", to_string(row.requester), qpn_text(row.requester_qpn),
+                                 to_string(row.responder), qpn_text(row.responder_qpn));
+  if (row.life != 0) text += fmt::format(" (life {})", row.life + 1);
+  return text;
+}
+
+std::string bytes_text(uint64_t bytes) {
+  constexpr const char* kUnits[] = {"B", "kB", "MB", "GB", "TB"};
+  auto value = static_cast<double>(bytes);
+  size_t unit = 0;
+  for (; value >= 10000 && unit + 1 < std::size(kUnits); unit++) value /= 1000;
+  return fmt::format("{:.0f} {}", value, kUnits[unit]);
+}
+
+std::string time_text(uint64_t ns) {
+  if (ns < 10'000) return fmt::format("{} ns", ns);
+  if (ns < 10'000'000) return fmt::format("{:.1f} us", static_cast<double>(ns) / 1e3);
+  return fmt::format("{:.1f} ms", static_cast<double>(ns) / 1e6);
+}
+
+std::string rate_text(const TriageRow& row) {
+  const int64_t ns = row.last_ns - row.first_ns;
+  if (ns <= 0) return "-";
+  return fmt::format("{:.3f}", 8.0 * static_cast<double>(payload(row)) / static_cast<double>(ns));
+}
+
 std::string triage_text(const TriageResult& result, size_t top) {
   Lines lines;
   print_header(lines, result);
   const auto worst = result.worst(top);
-  lines.add(fmt::format("\n{} directions of connections; the {} worst:", result.rows.size(), worst.size()));
-  for (const TriageRow* row : worst) print_row(lines, *row);
+  lines.add(fmt::format("\n{} of {} request directions, the worst first:", worst.size(), result.rows.size()));
+  lines.add(table_text(worst));
   const auto first = result.broke_first(top);
-  if (first.empty()) {
-    lines.add("\nnothing broke");
-    return lines.text();
-  }
-  lines.add("\nbroke first:");
+  lines.add(first.empty() ? "nothing broke" : "broke first:");
   for (const TriageRow* row : first) {
     const Anomaly& anomaly = row->first_anomaly;
     lines.add(fmt::format("  {:>14.6f} s  {:<16} {}  ({})", seconds(anomaly.time_ns - result.first_ns),
                           name_of(anomaly.kind), who(*row), where(result, anomaly)));
   }
+  lines.add("\nin full:");
+  for (const TriageRow* row : worst) print_row(lines, *row);
   return lines.text();
 }
 
