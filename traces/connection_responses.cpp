@@ -26,7 +26,8 @@ void ConnectionTracker::response(uint32_t id, const Arrival& arrival, Observatio
   Lane& lane = lanes_[id];
   ++lane.responses;
   lane.last_response_psn = psn;
-  if (lane.paired_by == PairedBy::kNothing || lane.paired_by == PairedBy::kOverlap) suppose_pair(id, psn);
+  const bool is_open = lane.paired_by == PairedBy::kNothing || lane.paired_by == PairedBy::kOverlap;
+  if (is_open && lane.responses <= OverlapPairing::kEvidence) suppose_pair(id, psn);
   if (lane.peer == kNoLane) return;
   Lane& requester = lanes_[lane.peer];
   const Verb verb = operation_of(arrival.roce.bth.opcode).verb;
@@ -84,19 +85,23 @@ void ConnectionTracker::read_ack(uint32_t requester_id, uint32_t responder, cons
   Lane& requester = lanes_[requester_id];
   const uint32_t psn = arrival.roce.bth.psn;
   const uint32_t msn = arrival.roce.aeth->msn;
-  const bool whole = !requester.requests.has_holes();
   acknowledge(requester, psn, arrival.time_ns);
   if (requester.begin == LifeBegin::kPsnJump && requester.proof == LifeProof::kOpen) {
     prove_life(requester_id, responder, psn, msn);
   }
   requester.answers.last_msn = msn;
-  const Losses& losses = requester.requests.losses();
-  const bool counted = whole && losses.tap + losses.unknown == 0;  // else messages may have gone by unseen
-  if (requester.starting_msn || !counted || !requester.adopted || distance24(psn, requester.adopted_psn) < 0) return;
-  if (distance24(psn, requester.requests.next()) >= 0) return;
+  if (!requester.starting_msn) infer_starting_msn(requester, psn, msn, arrival.packet.index);
+}
+
+void ConnectionTracker::infer_starting_msn(Lane& requester, uint32_t psn, uint32_t msn, uint64_t index) {
+  const PsnSequence& requests = requester.requests;
+  const Losses& losses = requests.losses();
+  // Messages may have gone by unseen.
+  if (requests.has_holes() || losses.tap + losses.unknown != 0) return;
+  if (!requester.adopted || distance24(psn, requester.adopted_psn) < 0 || distance24(psn, requests.next()) >= 0) return;
   if (const auto completed = requester.messages.up_to(psn)) {
     requester.starting_msn = static_cast<uint32_t>(msn - *completed) & kPsnMask;
-    requester.msn_index = arrival.packet.index;
+    requester.msn_index = index;
   }
 }
 

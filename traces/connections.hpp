@@ -106,6 +106,7 @@ class ConnectionTracker {
   void suppose_pair(uint32_t id, uint32_t psn);
   void acknowledge(Lane& requester, uint32_t psn, int64_t time_ns);
   void read_ack(uint32_t requester, uint32_t responder, const Arrival& arrival);
+  static void infer_starting_msn(Lane& requester, uint32_t psn, uint32_t msn, uint64_t index);
   void read_nak(Lane& requester, const Arrival& arrival);
   void prove_life(uint32_t requester, uint32_t responder, uint32_t psn, uint32_t msn);
   void absorb(uint32_t newer_id);

@@ -18,15 +18,28 @@ std::string rights_text(uint8_t rights) {
 void TouchedMemory::access(const MemoryAccess& access) {
   const bool wraps = access.address > std::numeric_limits<uint64_t>::max() - access.length;
   // A length of zero is legal with any rkey and address (docs/protocol.md D 21), so it tells nothing.
-  if (access.length == 0 || wraps) return;
+  if (access.length == 0 || wraps || is_known(access)) return;
   if (used_ == kWaiting) settle_oldest();
   waiting_[(front_ + used_++) % kWaiting] = access;
+}
+
+// Inside of what earlier accesses have touched, whatever becomes of it.
+bool TouchedMemory::is_known(const MemoryAccess& access) const {
+  if (recent_ >= regions_.size()) return false;
+  const MemoryRegion& region = regions_[recent_];
+  return region.remote_key == access.remote_key && (region.rights & access.right) != 0 &&
+         access.address >= region.first_address && access.address + access.length <= region.end_address;
 }
 
 void TouchedMemory::refuse(uint32_t psn) {
   uint32_t kept = used_;
   while (kept != 0 && distance24(waiting_[(front_ + kept - 1) % kWaiting].psn, psn) > 0) --kept;
-  used_ = kept == 0 ? 0 : kept - 1;  // the newest that is not behind `psn` is the message that was refused
+  used_ = kept;
+  if (kept == 0) return;
+  // The newest that is not behind `psn` was refused, if it reaches that far; else the refused one was known before.
+  constexpr uint32_t kSmallestMtu = 256;
+  const MemoryAccess& last = waiting_[(front_ + kept - 1) % kWaiting];
+  if (static_cast<uint32_t>(distance24(psn, last.psn)) <= last.length / kSmallestMtu) used_ = kept - 1;
 }
 
 void TouchedMemory::settle_oldest() {

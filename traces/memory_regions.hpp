@@ -55,14 +55,15 @@ class TouchedMemory {
  private:
   static constexpr uint32_t kWaiting = 8;
 
+  bool is_known(const MemoryAccess& access) const;
   void settle_oldest();
   void add(const MemoryRegion& touched);
 
-  std::array<MemoryAccess, kWaiting> waiting_{};
-  uint32_t front_ = 0, used_ = 0;
   std::vector<MemoryRegion> regions_;
-  size_t recent_ = 0;
+  size_t recent_ = 0;  ///< the region of the newest access that was settled
   uint64_t forgotten_ = 0;
+  uint32_t front_ = 0, used_ = 0;
+  std::array<MemoryAccess, kWaiting> waiting_{};
 };
 
 /// The memory regions of hosts, from a CSV file with the columns `address,rkey,va,length,rights`.

@@ -30,8 +30,8 @@ class MessageCount {
 
  private:
   static constexpr uint64_t kRemembered = 64;
-  std::array<uint32_t, kRemembered> ends_{};
   uint64_t total_ = 0;
+  std::array<uint32_t, kRemembered> ends_{};
 };
 
 }  // namespace traces

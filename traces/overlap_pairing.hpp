@@ -17,6 +17,8 @@ constexpr uint32_t kNoLane = 0xffffffff;
 /// one home, so one that fits a single lane of requests belongs there, and what is left may become unique in turn.
 class OverlapPairing {
  public:
+  static constexpr uint32_t kEvidence = 64;  ///< responses of a lane that are looked at
+
   /// Lane `lane` of the address pair `addresses` has sent requests for the PSNs [first, next).
   void requests(uint32_t addresses, uint32_t lane, uint32_t first, uint32_t next);
 
@@ -41,7 +43,6 @@ class OverlapPairing {
 
  private:
   static constexpr uint32_t kCandidates = 16;
-  static constexpr uint32_t kEvidence = 64;  ///< responses of a lane that are looked at
 
   struct Span {
     uint32_t first = 0;

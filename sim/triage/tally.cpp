@@ -79,7 +79,7 @@ void Tally::add(const traces::Packet& packet, const traces::RocePacket& roce, co
     ++(seen.copy == Copy::kOtherPath ? lane.mirrored_other_path : lane.mirrored_same_path);
     return;
   }
-  lane.ce_marked += (roce.traffic_class & 3) == kCongestionExperienced;
+  if ((roce.traffic_class & 3) == kCongestionExperienced) ++lane.ce_marked;
   if (roce.bth.opcode == traces::kOpcodeCnp) {
     ++lane.cnps;
     return;
@@ -98,14 +98,16 @@ void Tally::add_request(LaneTally& lane, const traces::RocePacket& roce, const t
     here.kind = kind;
     lane.first_request_anomaly.keep_first(here);
   };
-  lane.retransmitted += seen.reclassified;
-  lane.out_of_order -= seen.reclassified;
+  if (seen.reclassified != 0) {
+    lane.retransmitted += seen.reclassified;
+    lane.out_of_order -= seen.reclassified;
+  }
   if (seen.packet_class == PacketClass::kRetransmission) {
     ++lane.retransmitted;
     ++lane.retries[static_cast<size_t>(seen.retry)];
     note(seen.retry == RetryCause::kTimeout ? AnomalyKind::kTimeout : AnomalyKind::kRetransmission);
   }
-  lane.out_of_order += seen.packet_class == PacketClass::kOutOfOrder;
+  if (seen.packet_class == PacketClass::kOutOfOrder) ++lane.out_of_order;
   if (!seen.first_sight) return;
   ++lane.request_packets;
   lane.request_bytes += bytes_of(roce);
@@ -122,7 +124,7 @@ void Tally::add_response(LaneTally& lane, const traces::RocePacket& roce, const 
                          Anomaly here) {
   ++lane.response_packets;
   lane.response_bytes += bytes_of(roce);
-  lane.repeated_responses += seen.packet_class == PacketClass::kRetransmission;
+  if (seen.packet_class == PacketClass::kRetransmission) ++lane.repeated_responses;
   if (seen.latency_ns) {
     if (!lane.latencies) lane.latencies = std::make_unique<LatencyHistogram>();
     lane.latencies->add(*seen.latency_ns);

@@ -258,6 +258,39 @@ TEST(Connections, WrongIcrcSaysNothing) {
   EXPECT_TRUE(tap.tracker.lanes().empty());
 }
 
+// Whatever the fields are: nothing but bounded work, and no more losses than PSNs there are.
+TEST(Connections, AnyPacketsAtAll) {
+  for (uint32_t seed = 0; seed < 20; ++seed) {
+    std::mt19937 random(seed);
+    Tap tap;
+    const uint32_t base = static_cast<uint32_t>(random()) & 0xffffff;
+    const uint32_t width = 1u << (1 + seed);
+    for (int i = 0; i < 1000; ++i) {
+      FrameSpec spec;
+      spec.source = random() % 2 ? "10.0.0.1" : "10.0.0.2";
+      spec.destination = random() % 8 ? (spec.source == "10.0.0.1" ? "10.0.0.2" : "10.0.0.1") : spec.source;
+      spec.dest_qp = random() % 3;
+      spec.opcode = static_cast<uint8_t>(random() % 8 ? random() % 24 : random());
+      spec.psn = (base + random() % width) & 0xffffff;
+      if (random() % 2)
+        spec.reth =
+            Reth{random(), static_cast<uint32_t>(random() % 4), static_cast<uint32_t>(random() >> random() % 32)};
+      if (random() % 2) spec.aeth = Aeth{static_cast<uint8_t>(random()), static_cast<uint32_t>(random() % 64)};
+      spec.payload = random() % 4 * 256;
+      tap.now_ns += random() % 8 ? 0 : random() % 3'000'000'000;
+      tap.see(spec);
+    }
+    tap.tracker.finish();
+    for (uint32_t id = 0; id < tap.tracker.lanes().size(); ++id) {
+      const Losses& losses = tap.tracker.lanes()[id].requests.losses();
+      EXPECT_LT(losses.wire, uint64_t{1} << 40);
+      EXPECT_LT(losses.unknown, uint64_t{1} << 40);
+      tap.tracker.assumptions(id);
+      tap.tracker.ambiguity(id);
+    }
+  }
+}
+
 // A requester and a responder that go back N, with losses before, at and behind the tap, all counted.
 class LossyRun {
  public:
