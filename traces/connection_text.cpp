@@ -50,7 +50,7 @@ std::string life_sentence(const Lane& lane) {
 }
 
 std::string msn_sentence(const Lane& lane) {
-  if (!lane.starting_msn) return "starting MSN unknown: no ACK before a gap in the capture";
+  if (!lane.starting_msn) return "starting MSN unknown: no ACK whose messages were all captured";
   const std::string msn = format("starting MSN %u: ", *lane.starting_msn);
   if (lane.msn_index == 0) return msn + "a new connection";
   return msn + format("the ACK of packet %" PRIu64 " less the messages that it completes", lane.msn_index);

@@ -113,7 +113,9 @@ void OutstandingReads::give_up_front(uint64_t Losses::*kind) {
   pop_complete();
 }
 
+// What had not come when the capture ends is not lost.
 void OutstandingReads::finish() {
+  for (uint32_t i = 0; i < used_; ++i) at(i).tail_counted = true;
   while (used_ != 0) give_up_front(&Losses::unknown);
 }
 

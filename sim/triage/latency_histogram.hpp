@@ -2,6 +2,7 @@
 #pragma once
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 
 namespace sim {
@@ -30,7 +31,8 @@ class LatencyHistogram {
   /// The latency that `percent` (0 to 100) of all do not exceed: the middle of its bucket. 0 without any.
   uint64_t percentile_ns(double percent) const {
     if (count_ == 0) return 0;
-    const auto rank = std::max<uint64_t>(1, static_cast<uint64_t>(percent / 100 * static_cast<double>(count_) + 0.5));
+    const auto rank =
+        std::max<uint64_t>(1, static_cast<uint64_t>(std::ceil(percent / 100 * static_cast<double>(count_))));
     uint64_t below = 0;
     size_t bucket = 0;
     while ((below += counts_[bucket]) < rank) bucket++;

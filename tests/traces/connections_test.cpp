@@ -109,6 +109,28 @@ TEST(Connections, WhatOneConnectionLeavesOpenTheOtherDecides) {
   EXPECT_EQ(tap.lane_to(0x21).peer, tap.id_to(0x22));
 }
 
+TEST(Connections, FourThousandOfTwoHosts) {
+  constexpr uint32_t kConnections = 4000;
+  std::mt19937 random(1);
+  Tap tap;
+  std::vector<uint32_t> starts;
+  for (uint32_t i = 0; i < kConnections; ++i) starts.push_back(static_cast<uint32_t>(random()) & 0xffffff);
+  const auto ends_of = [](uint32_t i) { return Ends{"10.0.0.2", "10.0.0.1", 0x1000 + i, 0x1000 + i}; };
+  for (uint32_t round = 0; round < 4; ++round) {
+    for (uint32_t i = 0; i < kConnections; ++i) tap.see(ends_of(i).request(kWriteOnly, starts[i] + round, 4));
+    for (uint32_t i = 0; i < kConnections; ++i) tap.see(ends_of(i).answer(starts[i] + round, round + 1));
+  }
+  tap.tracker.finish();
+  uint32_t paired = 0;
+  for (uint32_t id = 0; id < 2 * kConnections; ++id) {
+    const Lane& lane = tap.tracker.lanes()[id];
+    if (lane.peer == kNoLane) continue;
+    ++paired;
+    EXPECT_EQ(tap.tracker.lanes()[lane.peer].qpn, lane.qpn) << "never to another one";
+  }
+  EXPECT_GE(paired, 2 * kConnections - 20) << "but where two begin with neighbouring PSNs";
+}
+
 TEST(Connections, AQpTableDecides) {
   Ends a, b;
   b.requester_qpn = 0x21;
