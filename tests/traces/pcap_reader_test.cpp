@@ -194,7 +194,8 @@ TEST(PcapReader, MemoryDoesNotGrowWithTheFile) {
     return usage.ru_maxrss;
   };
   const std::string sample = test::sample_capture();
-  const std::string command = "cat " + sample + "; for i in $(seq 299); do tail -c +25 " + sample + "; done";
+  std::string command = "cat " + sample + "; tail -q -c +25";
+  for (int i = 1; i < 300; ++i) command += " " + sample;
   uint64_t packets = 0;
   long before = 0;
   with_standard_input(command, [&] {
