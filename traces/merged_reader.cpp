@@ -21,19 +21,23 @@ struct FileClock {
 // Compares with the files before, in their order, until one shares packets.
 FileClock clock_of(const std::vector<std::string>& files, size_t file, const std::vector<FileClock>& before) {
   const std::string name = shown_name(files[file]);
+  std::string why = "no packet of it could be found in a file before it";
   for (size_t reference = 0; reference < file; ++reference) {
     if (files[file] == kStandardInput || files[reference] == kStandardInput) continue;  // cannot be read twice
     const std::optional<ClockOffset> offset = clock_offset(files[reference], files[file]);
     if (!offset) continue;
+    why = "its clock is more than 73 years from that of another file";
+    if (std::abs(offset->median_ns) > kFarthest_ns) continue;
+    const int64_t ahead_ns = before[reference].ahead_ns + offset->median_ns;
+    if (std::abs(ahead_ns) > kFarthest_ns) continue;
     return {
-        before[reference].ahead_ns + offset->median_ns,
-        format("%s: its clock is %+.3f us ahead of %s (median of %zu packets in both, %+.3f to %+.3f us), and is "
-               "corrected by that",
+        ahead_ns,
+        format("%s: its clock is %+.3f us ahead of %s (median of %zu packets in both, %+.3f to %+.3f us), "
+               "and is corrected by that",
                name.c_str(), static_cast<double>(offset->median_ns) / 1e3, files[reference].c_str(), offset->matches,
                static_cast<double>(offset->least_ns) / 1e3, static_cast<double>(offset->most_ns) / 1e3)};
   }
-  return {0, name + ": no packet of it could be found in a file before it, so its clock is taken for that of " +
-                 shown_name(files[0])};
+  return {0, name + ": " + why + ", so its clock is taken for that of " + shown_name(files[0])};
 }
 
 }  // namespace

@@ -5,16 +5,6 @@
 namespace traces {
 namespace {
 
-uint16_t load16(ByteSpan bytes, size_t offset) {
-  return static_cast<uint16_t>(load_big_endian<2>(bytes, offset));
-}
-uint32_t load24(ByteSpan bytes, size_t offset) {
-  return static_cast<uint32_t>(load_big_endian<3>(bytes, offset));
-}
-uint32_t load32(ByteSpan bytes, size_t offset) {
-  return static_cast<uint32_t>(load_big_endian<4>(bytes, offset));
-}
-
 // Each layer continues at cursor_.
 class TransportDecoder {
  public:

@@ -35,10 +35,16 @@ TEST(Census, CountsTunnelsTrailersAndCuts) {
     longer.resize(frame.size() + trailer);
     census.add(test::as_packet(longer, 1), decode_frame(longer));
   }
-  EXPECT_EQ(census.packets, 19u);
+  test::FrameSpec spec = test::write_only(2, 8);
+  spec.source = "fd77::2";
+  spec.destination = "fd77::1";
+  const std::vector<uint8_t> over_ipv6 = test::build_frame(spec);
+  census.add(test::as_packet(over_ipv6, 1), decode_frame(over_ipv6));
+  EXPECT_EQ(census.packets, 21u);
   EXPECT_EQ(census.lines(), (std::vector<std::string>{
-                                "rocev2 19",
-                                "of rocev2, in vxlan 2",
+                                "rocev2 21",
+                                "of rocev2, over ipv6 1",
+                                "of rocev2, in vxlan 3",
                                 "of rocev2, in geneve 2",
                                 "of rocev2, in gre 3",
                                 "of rocev2, in erspan 1 1",

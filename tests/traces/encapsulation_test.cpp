@@ -47,7 +47,8 @@ TEST(Encapsulation, PeelsEveryTunnel) {
       {1, Tunnel::kGre, 0, false, 0},          {1, Tunnel::kGre, 77, true, 0},
       {1, Tunnel::kGre, 78, false, 0},         {1, Tunnel::kErspan1, 0, true, 0},
       {1, Tunnel::kErspan2, 100, true, 0},     {1, Tunnel::kErspan3, 101, true, 0},
-      {1, Tunnel::kErspan3, 102, true, 0},     {2, Tunnel::kErspan2, 103, true, 0},
+      {1, Tunnel::kErspan3, 102, true, 0},     {1, Tunnel::kVxlan, 10, true, 1},
+      {2, Tunnel::kErspan2, 103, true, 0},
   };
   const Ack ack;
   const test::Contents contents = test::read_all(test::sample("encapsulated.pcap"));
@@ -71,6 +72,9 @@ TEST(Encapsulation, PeelsEveryTunnel) {
   const RocePacket stacked = decode(contents.packets[1]);
   EXPECT_EQ(stacked.tap.vlan, 7);
   EXPECT_EQ(stacked.vlan_tags[2].control, 9);
+  const RocePacket tagged_twice = decode(contents.packets[13]);  // around the tunnel, and inside
+  EXPECT_EQ(tagged_twice.tap.vlan, 5);
+  EXPECT_EQ(tagged_twice.vlan_tags[0].control, 7);
 }
 
 TEST(Encapsulation, DecodesEveryLinkLayer) {

@@ -70,7 +70,8 @@ TEST(Ipv6, WalksExtensionHeaders) {
     EXPECT_EQ(packet.bth.psn, 0xabcdefu);
     EXPECT_FALSE(packet.length_mismatch);
     EXPECT_TRUE(packet.icrc_ok());
-    for (size_t at : {kUdp - 1, kUdp + 3, frame.size() - 1}) {  // the extension headers are under the ICRC
+    for (size_t at : {kUdp - 1, kUdp + 3, kUdp + static_cast<size_t>(size) - 1,
+                      frame.size() - 1}) {  // the extension headers are under the ICRC
       std::vector<uint8_t> flipped = frame;
       flipped[at] ^= 0x10;
       EXPECT_FALSE(decode_frame(flipped).icrc_ok());

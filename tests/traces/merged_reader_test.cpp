@@ -114,6 +114,16 @@ TEST(MergedReader, SaysWhenClocksCannotBeCompared) {
   EXPECT_EQ(read_merged(reader).size(), 10u);
 }
 
+TEST(MergedReader, LeavesClocksOfOtherCenturiesAlone) {
+  const Tap a(every_10_us(0, 1)), b(every_10_us(0, 1));
+  std::vector<uint8_t> bytes = test::read_bytes(b.name());
+  bytes[24 + 3] = 0xf0;  // seconds of the first record
+  test::write_bytes(b.name(), bytes);
+  MergedReader reader({a.name(), b.name()});
+  EXPECT_NE(reader.notes().at(0).find("more than 73 years"), std::string::npos) << reader.notes()[0];
+  EXPECT_EQ(read_merged(reader).size(), 2u);
+}
+
 TEST(MergedReader, OneFileIsReadAsItIs) {
   MergedReader reader({test::sample_capture()});
   const std::vector<Packet> packets = read_merged(reader);

@@ -2,6 +2,7 @@
 
 #include <random>
 #include <regex>
+#include <utility>
 
 #include "frames.hpp"
 #include "support.hpp"
@@ -96,22 +97,37 @@ TEST(Oracle, AgreesOnEveryOpcode) {
   }
 }
 
-// Random headers behind the UDP header, for each opcode, in frames of many lengths and cuts.
+// Puts hop-by-hop options of `size` bytes behind the IPv6 header of an untagged frame.
+void add_hop_by_hop(std::vector<uint8_t>& frame, size_t size) {
+  constexpr size_t kIp = 14;
+  std::vector<uint8_t> options(size, 0);
+  options[0] = std::exchange(frame[kIp + 6], uint8_t{0});
+  options[1] = static_cast<uint8_t>(size / 8 - 1);
+  frame.insert(frame.begin() + kIp + 40, options.begin(), options.end());
+  frame[kIp + 5] = static_cast<uint8_t>(frame[kIp + 5] + size);
+}
+
+// Random headers behind the UDP header, for each opcode, in frames of many lengths and cuts, over both IP versions.
 TEST(Oracle, AgreesOnRandomHeaders) {
   SKIP_WITHOUT_SHARED();
   std::mt19937 random(2);
   test::TemporaryFile file("random.pcap");
-  constexpr size_t kBth = 14 + 20 + 8;
   {
     PcapWriter writer(file.name());
     for (uint64_t i = 0; i < 2048; ++i) {
       test::FrameSpec spec;
       spec.payload = random() % 80;
+      if (i % 7 < 2) {
+        spec.source = "fd77::2";
+        spec.destination = "fd77::1";
+      }
       std::vector<uint8_t> frame = test::build_frame(spec);
-      for (size_t offset = kBth + 1; offset < frame.size(); ++offset) frame[offset] = static_cast<uint8_t>(random());
-      frame[kBth] = static_cast<uint8_t>(i);
+      if (i % 7 == 0) add_hop_by_hop(frame, 8 + random() % 8 * 8);
+      const size_t bth = decode_frame(frame).bth_offset;
+      for (size_t offset = bth + 1; offset < frame.size(); ++offset) frame[offset] = static_cast<uint8_t>(random());
+      frame[bth] = static_cast<uint8_t>(i);
       if (i % 3 != 0) test::fix_icrc(frame);
-      if (i % 5 == 0) frame.resize(kBth + random() % (frame.size() - kBth));
+      if (i % 5 == 0) frame.resize(bth + random() % (frame.size() - bth));
       writer.write(i * 1'234'567, frame);
     }
   }

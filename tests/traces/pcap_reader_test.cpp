@@ -1,5 +1,6 @@
 #include "traces/pcap_reader.hpp"
 
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -161,23 +162,50 @@ TEST(PcapReader, NamesMissingFileAndFolder) {
   EXPECT_NE(directory.find("is a directory"), std::string::npos) << directory;
 }
 
+// Gives the output of a command to read() as standard input.
+template <typename Read>
+void with_standard_input(const std::string& command, Read read) {
+  std::FILE* pipe = popen(command.c_str(), "r");
+  const int saved = dup(STDIN_FILENO);
+  dup2(fileno(pipe), STDIN_FILENO);
+  read();
+  dup2(saved, STDIN_FILENO);
+  close(saved);
+  pclose(pipe);
+}
+
 // A pipe, from which a read returns little at a time.
 TEST(PcapReader, ReadsStandardInput) {
   const std::vector<uint8_t> bytes = test::read_bytes(test::sample_capture());
   for (size_t size : {bytes.size(), bytes.size() - 1}) {
-    TemporaryFile file("part.pcap");
-    test::write_bytes(file.name(), {bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(size)});
-    std::FILE* pipe = popen(("cat " + file.name()).c_str(), "r");
-    const int saved = dup(STDIN_FILENO);
-    dup2(fileno(pipe), STDIN_FILENO);
-    const test::Contents contents = read_all("-");
-    dup2(saved, STDIN_FILENO);
-    close(saved);
-    pclose(pipe);
+    const std::string command = "head -c " + std::to_string(size) + " " + test::sample_capture().string();
+    test::Contents contents;
+    with_standard_input(command, [&] { contents = read_all("-"); });
     EXPECT_EQ(contents.packets.size(), size == bytes.size() ? 85u : 84u);
-    EXPECT_EQ(contents.error.rfind("standard input: packet 85 (offset ", 0),
-              size == bytes.size() ? std::string::npos : 0);
+    const std::string error = "standard input: packet 85 (offset ";
+    EXPECT_EQ(contents.error.substr(0, error.size()), size == bytes.size() ? "" : error);
   }
+}
+
+TEST(PcapReader, MemoryDoesNotGrowWithTheFile) {
+  const auto peak_kilobytes = [] {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_maxrss;
+  };
+  const std::string sample = test::sample_capture();
+  std::string command = "cat " + sample + "; tail -q -c +25";
+  for (int i = 1; i < 300; ++i) command += " " + sample;
+  uint64_t packets = 0;
+  long before = 0;
+  with_standard_input(command, [&] {
+    PcapReader reader("-");
+    for (Packet packet; reader.read(packet); ++packets) {
+      if (packets == 85) before = peak_kilobytes();
+    }
+  });
+  EXPECT_EQ(packets, 300u * 85);
+  EXPECT_LT(peak_kilobytes() - before, 4096);  // of a file of 100 MB
 }
 
 TEST(PcapReader, RequiresEthernetWhenAsked) {

@@ -46,6 +46,7 @@ def tunnels(frame):
     yield gre(0x22eb, seqnum_present=1, sequence_number=2) / ERSPAN_III(session_id=101) / ether
     yield gre(0x22eb, seqnum_present=1, sequence_number=3) / ERSPAN_III(session_id=102, o=1) / \
         ERSPAN_PlatformSpecific() / ether
+    yield Ether(**MAC) / Dot1Q(vlan=5) / outer4()[IP] / UDP(sport=1, dport=4789) / VXLAN(vni=10) / tagged
     nested = outer4() / UDP(sport=1, dport=4789) / VXLAN(vni=9) / ether
     yield gre(0x88be, seqnum_present=1, sequence_number=4) / ERSPAN_II(ver=1, session_id=103) / Raw(bytes(nested))
 
