@@ -31,6 +31,12 @@ uint32_t smallest_mtu_for(int payload) {
   return *mtu;
 }
 
+/// The PSN behind the last one that the requests may have used up.
+uint32_t reach_of(const Lane& lane) {
+  if (lane.open_read_length == 0 || lane.open_read_length == kLengthCut) return lane.requests.next();
+  return (lane.open_read_psn + packets_of(lane.open_read_length, kPathMtus[0])) & kPsnMask;
+}
+
 std::optional<MemoryAccess> access_of(const RocePacket& roce) {
   const Verb verb = operation_of(roce.bth.opcode).verb;
   if (roce.payload_length < 0) return std::nullopt;  // the headers were read from behind the UDP datagram
@@ -72,7 +78,7 @@ void ConnectionTracker::request(uint32_t id, const Arrival& arrival, Observation
     if (!was_outstanding) lane.answers.timer_start_ns = arrival.time_ns;
     new_request(lane, count, arrival);
     if (lane.paired_by != PairedBy::kCm && lane.paired_by != PairedBy::kQpTable) {
-      overlap_.requests(lane.addresses, id, lane.requests.first(), lane.requests.next());
+      overlap_.requests(lane.addresses, id, lane.requests.first(), reach_of(lane));
     }
   }
   lane.last_request_ns = arrival.time_ns;

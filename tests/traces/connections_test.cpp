@@ -54,6 +54,20 @@ TEST(Connections, ReadLatencyIsFromTheRequestToTheLastResponse) {
   EXPECT_EQ(tap.see(ends.answer(2, 2, 0x1f, kReadOnly, 1024)).latency_ns, 30'000);
 }
 
+TEST(Connections, TheFirstReadIsTimedThoughItsResponsesTellThePathMtu) {
+  const Ends ends;
+  Tap tap;
+  for (uint32_t psn = 0; psn < 12; psn += 4) {
+    tap.see(ends.read(psn, 1024));
+    tap.see(ends.answer(psn, 1, 0x1f, kReadFirst, 256));
+    for (const uint32_t middle : {1, 2}) tap.see(ends.answer(psn + middle, 1, 0x1f, kReadMiddle, 256));
+    EXPECT_EQ(tap.see(ends.answer(psn + 3, 1, 0x1f, kReadLast, 256)).latency_ns, 40'000);
+  }
+  tap.tracker.finish();
+  EXPECT_EQ(tap.lane_to(0x12).reads.untimed(), 0u);
+  EXPECT_EQ(tap.lane_to(0x12).reads.losses().ranges, 0u);
+}
+
 TEST(Connections, EqualQpnsAtBothEndsAndRequestsBothWays) {
   Ends ends;
   ends.requester_qpn = ends.responder_qpn = 0x11;
