@@ -106,7 +106,8 @@ void ConnectionTracker::new_request(Lane& lane, uint32_t count, const Arrival& a
   lane.open_read_length = 0;
   if (operation_of(bth.opcode).verb != Verb::kReadRequest) return;
   const uint32_t length = arrival.roce.reth ? arrival.roce.reth->dma_length : kLengthCut;
-  if (length != kLengthCut && (lane.mtu_source >= MtuSource::kPsnStep || length <= kPathMtus[0])) return;
+  // Steps of the PSN may have holes of the tap in them; a First or Middle packet is certain.
+  if (length != kLengthCut && (lane.mtu_source >= MtuSource::kPacket || length <= kPathMtus[0])) return;
   lane.open_read_psn = bth.psn;
   lane.open_read_length = length;
 }
