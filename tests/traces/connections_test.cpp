@@ -436,6 +436,12 @@ TEST_P(LossesAgainstTruth, ASecondPassSeesTheSame) {
   b.run(500);
   ASSERT_EQ(a.tap.tracker.lanes().size(), b.tap.tracker.lanes().size());
   EXPECT_EQ(a.tap.lane_to(0x12).requests.losses().wire, b.tap.lane_to(0x12).requests.losses().wire);
+  ASSERT_EQ(a.tap.seen.size(), b.tap.seen.size());
+  for (size_t i = 0; i < a.tap.seen.size(); ++i) {
+    EXPECT_EQ(a.tap.seen[i].lane, b.tap.seen[i].lane);
+    EXPECT_EQ(a.tap.seen[i].packet_class, b.tap.seen[i].packet_class);
+    EXPECT_EQ(a.tap.seen[i].retry, b.tap.seen[i].retry);
+  }
 }
 
 }  // namespace

@@ -59,7 +59,8 @@ class Tap {
     now_ns += after_ns;
     Packet packet = as_packet(frame, ++packets);
     packet.time_ns = now_ns;
-    return tracker.add(packet, decode(packet));
+    seen.push_back(tracker.add(packet, decode(packet)));
+    return seen.back();
   }
 
   /// Sees the packets in order, and finishes.
@@ -81,6 +82,7 @@ class Tap {
   ConnectionTracker tracker;
   int64_t now_ns = 1'000'000'000;
   uint64_t packets = 0;
+  std::vector<Observation> seen;
 };
 
 }  // namespace traces::test
