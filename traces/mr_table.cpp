@@ -1,3 +1,5 @@
+#include "traces/mr_table.hpp"
+
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -7,7 +9,6 @@
 #include <sstream>
 
 #include "traces/error.hpp"
-#include "traces/memory_regions.hpp"
 #include "traces/text.hpp"
 
 namespace traces {

@@ -7,6 +7,7 @@
 
 #include "sim/triage/latency_histogram.hpp"
 #include "traces/connections.hpp"
+#include "traces/mr_table.hpp"
 
 namespace sim {
 

@@ -3,7 +3,7 @@
 #include <fstream>
 
 #include "support.hpp"
-#include "traces/memory_regions.hpp"
+#include "traces/mr_table.hpp"
 #include "traces/qp_table.hpp"
 
 namespace traces::test {
