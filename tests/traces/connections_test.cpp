@@ -98,6 +98,7 @@ TEST(Connections, EqualPsnsOfTwoConnectionsAreAmbiguous) {
     for (const Ends& ends : {a, b}) tap.see(ends.write(psn));
     for (const Ends& ends : {a, b}) tap.see(ends.answer(psn, psn + 1));
   }
+  for (const Lane& lane : tap.tracker.lanes()) EXPECT_EQ(lane.peer, kNoLane) << "no supposition either";
   tap.tracker.finish();
   for (const uint32_t qpn : {0x11, 0x21}) {
     EXPECT_EQ(tap.lane_to(qpn).peer, kNoLane);

@@ -79,6 +79,17 @@ TEST(TriageOfRxe, LostReadResponses) {
   EXPECT_EQ(row.tally.latencies->count(), 30u);
 }
 
+// Requests sent again while their answers were under way: nothing was lost.
+TEST(TriageOfRxe, SpuriousRetries) {
+  SKIP_WITHOUT_SHARED();
+  for (const char end : {'c', 's'}) {
+    const TriageResult result = triage_of(std::string("rc_wrap_spurious.") + end);
+    const TriageRow& row = result.rows.at(0);
+    EXPECT_EQ(row.retries(), counters_of("rc_wrap_spurious", 'c')["completer_retry_err"]);
+    EXPECT_EQ(row.request_losses.ranges + row.response_losses.ranges, 0u) << end;
+  }
+}
+
 TEST(TriageOfRxe, LostAtomicAcks) {
   SKIP_WITHOUT_SHARED();
   const TriageResult result = triage_of("loss_atomic_ack.s");
