@@ -35,4 +35,14 @@ uint64_t load_big_endian(ByteSpan bytes, size_t offset) {
   return value;
 }
 
+inline uint16_t load16(ByteSpan bytes, size_t offset) {
+  return static_cast<uint16_t>(load_big_endian<2>(bytes, offset));
+}
+inline uint32_t load24(ByteSpan bytes, size_t offset) {
+  return static_cast<uint32_t>(load_big_endian<3>(bytes, offset));
+}
+inline uint32_t load32(ByteSpan bytes, size_t offset) {
+  return static_cast<uint32_t>(load_big_endian<4>(bytes, offset));
+}
+
 }  // namespace traces

@@ -184,11 +184,13 @@ ReplayCapture FlowBuilder::finish() {
 
 ReplayCapture read_replay(const std::string& file, const IpAddress& ours) {
   PcapReader reader(file);
-  reader.require_ethernet();
   FlowBuilder builder(ours);
   std::string input_error;
   try {
-    while (std::optional<Packet> packet = reader.next()) builder.add(std::move(*packet));
+    while (std::optional<Packet> packet = reader.next()) {
+      reader.require_ethernet(*packet);
+      builder.add(std::move(*packet));
+    }
   } catch (const InputError& error) {
     input_error = error.what();
   }

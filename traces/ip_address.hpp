@@ -8,7 +8,7 @@
 
 namespace traces {
 
-/// An IPv4 address (version 4, first four bytes) or, in time, an IPv6 address (version 6, all bytes).
+/// An IPv4 address (version 4, first four bytes, the rest zero) or an IPv6 address (version 6, all bytes).
 struct IpAddress {
   int version = 0;
   std::array<uint8_t, 16> bytes{};
@@ -24,6 +24,9 @@ struct IpAddress {
 
 /// "10.77.0.1"; nothing when `text` is no dotted IPv4 address.
 std::optional<IpAddress> parse_ipv4(const std::string& text);
+
+/// "10.77.0.1" or "fd77::1"; nothing when `text` is neither.
+std::optional<IpAddress> parse_ip(const std::string& text);
 
 std::string to_string(const IpAddress& address);
 

@@ -4,22 +4,65 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <vector>
 
 #include "traces/bytes.hpp"
+#include "traces/inline_list.hpp"
 #include "traces/ip_address.hpp"
+#include "traces/link_layer.hpp"
 #include "traces/opcode.hpp"
 
 namespace traces {
 
-/// What a frame is, as far as replay cares. kIpv6 includes RoCEv2 over IPv6; kShort ended before it could be told.
-enum class FrameKind : uint8_t { kRoceV2, kArp, kIpv6, kTcp, kUdp, kIcmp, kOther, kShort };
-constexpr size_t kFrameKinds = 8;
+struct Packet;
+
+/// What a frame is, as far as replay cares, inside of all tunnels that could be peeled.
+enum class FrameKind : uint8_t {
+  kRoceV2,  ///< over IPv4 or IPv6
+  kRoceV1,  ///< ether type 0x8915
+  kArp,
+  kTcp,
+  kUdp,       ///< to any other port
+  kIcmp,      ///< of either IP version
+  kIpv4,      ///< any other protocol
+  kIpv6,      ///< any other protocol
+  kFragment,  ///< of either IP version; RoCEv2 forbids fragments
+  kTunnel,    ///< nested too deep, or with contents that are not peeled
+  kOther,     ///< any other ether type, or headers that contradict themselves
+  kLinkType,  ///< the file's link type is not decoded
+  kShort,     ///< ended before it could be told
+};
+constexpr size_t kFrameKinds = 13;
 const char* name_of(FrameKind kind);
+
+enum class Tunnel : uint8_t { kNone, kVxlan, kGeneve, kGre, kErspan1, kErspan2, kErspan3 };
+constexpr size_t kTunnels = 7;
+const char* name_of(Tunnel tunnel);
+
+using MacAddress = std::array<uint8_t, 6>;
 
 struct VlanTag {
   uint16_t tag_protocol = 0;
   uint16_t control = 0;  ///< priority (3 bits), drop eligible (1), VLAN identifier (12)
+};
+
+constexpr size_t kVlanTagsKept = 8;
+using VlanTags = InlineList<VlanTag, kVlanTagsKept>;  ///< outermost first; any that go deeper are skipped, not kept
+
+/// The outermost headers. Two taps of one packet differ here, or in the time to live and MACs around the packet itself,
+/// or not at all; the ICRC covers none of it.
+struct TapMarks {
+  MacAddress destination_mac{};  ///< zero where the link layer does not tell
+  MacAddress source_mac{};
+  uint16_t vlan = 0;  ///< identifier of the outermost tag
+  uint8_t time_to_live = 0;
+  Tunnel tunnel = Tunnel::kNone;
+  uint32_t tunnel_id = 0;  ///< VNI, GRE key or ERSPAN session
+
+  friend bool operator==(const TapMarks& a, const TapMarks& b) {
+    return a.destination_mac == b.destination_mac && a.source_mac == b.source_mac && a.vlan == b.vlan &&
+           a.time_to_live == b.time_to_live && a.tunnel == b.tunnel && a.tunnel_id == b.tunnel_id;
+  }
+  friend bool operator!=(const TapMarks& a, const TapMarks& b) { return !(a == b); }
 };
 
 struct Bth {
@@ -64,20 +107,28 @@ struct Deth {
 /// kCut: the frame, or the UDP length, ends before the ICRC.
 enum class IcrcState : uint8_t { kCut, kOk, kBad };
 
-/// One Ethernet frame, decoded. Offsets count bytes from the start of the frame. Fields behind the place where the
-/// frame was cut, or where `kind` says that it is something else, keep their defaults.
+/// One frame, decoded. Offsets count bytes from the start of the frame. Fields behind the place where the frame was
+/// cut, or where `kind` says that it is something else, keep their defaults. MACs, tags and IP fields are those nearest
+/// to the RoCEv2 packet; what stands outermost is in `tap`.
 struct RocePacket {
   FrameKind kind = FrameKind::kShort;
+  TapMarks tap;
+  uint8_t tunnels = 0;  ///< peeled
 
-  std::array<uint8_t, 6> destination_mac{};
-  std::array<uint8_t, 6> source_mac{};
-  std::vector<VlanTag> vlan_tags;  ///< outermost first
+  bool has_ethernet =
+      false;  ///< an Ethernet header stands at ethernet_offset; else no MACs, except what Linux cooked tells
+  size_t ethernet_offset = 0;
+  MacAddress destination_mac{};
+  MacAddress source_mac{};
+  VlanTags vlan_tags;
 
   IpAddress destination;
   IpAddress source;
   uint8_t traffic_class = 0;  ///< DSCP and ECN
-  uint8_t time_to_live = 0;
+  uint8_t time_to_live = 0;   ///< hop limit of IPv6
   size_t ip_offset = 0;
+  size_t ip_end = 0;         ///< by the IP length field
+  size_t trailer_bytes = 0;  ///< that the frame holds behind ip_end: Ethernet padding, FCS, time stamps of a tap
 
   size_t udp_offset = 0;
   uint16_t source_port = 0;
@@ -111,8 +162,12 @@ struct RocePacket {
   ByteSpan payload(ByteSpan frame) const;
 };
 
-/// Decodes an Ethernet frame that starts at the destination MAC. Takes any bytes and never fails: what it could not
-/// decode is told by `kind`, `has_bth` and `extended_headers_cut`.
+/// Decodes a frame of a link type of link_layer.hpp. Takes any bytes and never fails: what it could not decode is told
+/// by `kind`, `has_bth` and `extended_headers_cut`. Allocates nothing.
+RocePacket decode(ByteSpan frame, int link_type);
+RocePacket decode(const Packet& packet);
+
+/// decode() of an Ethernet frame that starts at the destination MAC.
 RocePacket decode_frame(ByteSpan frame);
 
 }  // namespace traces

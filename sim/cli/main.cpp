@@ -19,6 +19,7 @@ struct CommandLine {
   sim::RunOptions run;
   sim::PerfOptions perf;
   sim::ReplayOptions replay;
+  sim::TriageOptions triage;
   sim::DiffOptions diff;
   sim::ShowOptions show;
   sim::SchemaOptions schema;
@@ -40,6 +41,8 @@ void declare_commands(CLI::App& app, CommandLine& line) {
   add_command(app, line, "run", "Simulate a scenario", line.run, sim::run_command);
   add_command(app, line, "perf", "Measure bandwidth or latency as perftest does", line.perf, sim::perf_command);
   add_command(app, line, "replay", "Feed a capture to the NIC and compare its ACKs", line.replay, sim::replay_command);
+  add_command(app, line, "triage", "What each connection of a capture did, and what went wrong with it", line.triage,
+              sim::triage_command);
   add_command(app, line, "diff", "Compare two run folders: exit 0 the same, 1 they differ", line.diff,
               sim::diff_command);
   CLI::App* config = app.add_subcommand("config", "Parameters, what a run would use, and the pipeline");

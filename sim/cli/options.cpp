@@ -116,6 +116,33 @@ void add_options(CLI::App& command, ReplayOptions& options) {
   add_common_options(command, options);
 }
 
+void add_options(CLI::App& command, TriageOptions& options) {
+  command.add_option("capture", options.files, "pcap or pcapng files, merged by time; - is standard input")
+      ->type_name("FILE")
+      ->required();
+  command.add_option("--pmtu", options.path_mtu, "Path MTU of every connection, in place of what the packets show")
+      ->type_name("BYTES")
+      ->check(CLI::IsMember({256, 512, 1024, 2048, 4096}));
+  command.add_option("--mr-table", options.mr_table, "CSV file of memory regions: address,rkey,va,length,rights")
+      ->type_name("FILE");
+  command
+      .add_option("--qp-table", options.qp_tables,
+                  "What `rdma res show qp -j` printed on the host with that address; once for each host")
+      ->type_name("ADDRESS=FILE")
+      ->allow_extra_args(false);
+  command.add_option("--qp", options.qpn, "Only connections with this QPN at either end")
+      ->type_name("QPN")
+      ->check(CLI::Range(0u, 0xffffffu));
+  command.add_option("--from", options.from_s, "Leave out what comes earlier after the first packet")
+      ->type_name("SECONDS")
+      ->check(CLI::NonNegativeNumber);
+  command.add_option("--to", options.to_s, "Leave out what comes later after the first packet")
+      ->type_name("SECONDS")
+      ->check(CLI::NonNegativeNumber);
+  command.add_option("--top", options.top, "How many of the worst connections to show (10)")->type_name("N");
+  command.add_flag("--json", options.json, "As JSON, with every connection");
+}
+
 void add_options(CLI::App& command, DiffOptions& options) {
   add_text(command, "run_a", options.run_a, "Run folder: before")->type_name("RUN_A")->required();
   add_text(command, "run_b", options.run_b, "Run folder: after")->type_name("RUN_B")->required();

@@ -41,6 +41,17 @@ struct ReplayOptions : CommonOptions {
   std::string as;       // IP address of the endpoint whose place the NIC takes
 };
 
+struct TriageOptions {
+  std::vector<std::string> files;  // captures, merged by time; "-" is standard input
+  uint32_t path_mtu = 0;           // bytes; 0: inferred
+  std::string mr_table;
+  std::vector<std::string> qp_tables;  // ADDRESS=FILE
+  std::optional<uint32_t> qpn;
+  std::optional<double> from_s, to_s;  // after the first packet
+  size_t top = 10;
+  bool json = false;
+};
+
 struct DiffOptions {
   std::string run_a, run_b;  // run folders
   bool json = false;
@@ -61,6 +72,7 @@ struct PipelineOptions {};
 void add_options(CLI::App& command, RunOptions& options);
 void add_options(CLI::App& command, PerfOptions& options);
 void add_options(CLI::App& command, ReplayOptions& options);
+void add_options(CLI::App& command, TriageOptions& options);
 void add_options(CLI::App& command, DiffOptions& options);
 void add_options(CLI::App& command, ShowOptions& options);
 void add_options(CLI::App& command, SchemaOptions& options);

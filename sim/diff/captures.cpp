@@ -105,8 +105,10 @@ bool has(const RunFiles& run, const std::string& capture) {
 
 void add_senders(const std::string& file, std::set<Mac>& senders) {
   traces::PcapReader reader(file);
-  reader.require_ethernet();
-  for (Packet packet; reader.read(packet);) senders.insert(source_of(packet));
+  for (Packet packet; reader.read(packet);) {
+    reader.require_ethernet(packet);
+    senders.insert(source_of(packet));
+  }
 }
 
 }  // namespace

@@ -108,10 +108,12 @@ class Feeder : public Activity {
  public:
   Feeder(const ReplayRun& run, Node& node, ReplayResult& result) : node_(node), result_(result) {
     traces::PcapReader reader(run.file);
-    reader.require_ethernet();
     traces::Packet packet;
     try {
-      while (reader.read(packet)) feed(run, packet);
+      while (reader.read(packet)) {
+        reader.require_ethernet(packet);
+        feed(run, packet);
+      }
     } catch (const traces::InputError&) {
       if (result.capture.input_error.empty()) throw;  // told with the flows: what came before is replayed
     }

@@ -52,16 +52,21 @@ std::vector<uint8_t> build_frame(const FrameSpec& spec) {
 
   std::vector<uint8_t> frame = {2, 0, 0, 0, 0, 1, 2, 0, 0, 0, 0, 2};
   for (const VlanTag& tag : spec.vlan_tags) append(frame, uint64_t{tag.tag_protocol} << 16 | tag.control, 4);
-  append(frame, 0x0800, 2);
+  const IpAddress source = parse_ip(spec.source).value();
+  append(frame, source.version == 4 ? 0x0800 : 0x86dd, 2);
   const size_t ip = frame.size();
-  append(frame, 0x4500, 2);
-  append(frame, kIpSize + udp_length, 2);
-  append(frame, 0x00004000, 4);  // do not fragment
-  append(frame, 0x40110000, 4);  // TTL 64, UDP; the checksum is not looked at
-  for (const std::string& address : {spec.source, spec.destination}) {
-    const IpAddress parsed = parse_ipv4(address).value();
-    frame.insert(frame.end(), parsed.bytes.begin(), parsed.bytes.begin() + 4);
+  if (source.version == 4) {
+    append(frame, 0x4500, 2);
+    append(frame, kIpSize + udp_length, 2);
+    append(frame, 0x00004000, 4);  // do not fragment
+    append(frame, 0x40110000, 4);  // TTL 64, UDP; the checksum is not looked at
+  } else {
+    append(frame, 0x60000000, 4);
+    append(frame, udp_length, 2);
+    append(frame, 0x1140, 2);  // UDP, hop limit 64
   }
+  for (const IpAddress& address : {source, parse_ip(spec.destination).value()})
+    frame.insert(frame.end(), address.bytes.begin(), address.bytes.begin() + (source.version == 4 ? 4 : 16));
   const size_t udp = frame.size();
   append(frame, 0xc000, 2);
   append(frame, 4791, 2);
@@ -74,8 +79,8 @@ std::vector<uint8_t> build_frame(const FrameSpec& spec) {
 }
 
 void fix_icrc(std::vector<uint8_t>& frame) {
-  const size_t udp = 14 + kIpSize;
-  write_icrc(frame, 14, udp, udp + (size_t{frame[udp + 4]} << 8 | frame[udp + 5]));
+  const RocePacket packet = decode_frame(frame);
+  write_icrc(frame, packet.ip_offset, packet.udp_offset, packet.udp_offset + packet.udp_length);
 }
 
 Packet as_packet(std::vector<uint8_t> frame, uint64_t index) {

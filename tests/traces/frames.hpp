@@ -12,7 +12,7 @@ namespace traces::test {
 
 /// A RoCEv2 frame to build. Extended headers are written when given, whatever the opcode.
 struct FrameSpec {
-  std::string source = "10.0.0.2";
+  std::string source = "10.0.0.2";  ///< both IPv4 or both IPv6
   std::string destination = "10.0.0.1";
   uint8_t opcode = 0x0a;
   uint32_t dest_qp = 0x11;
@@ -28,7 +28,7 @@ struct FrameSpec {
 /// The frame with lengths and ICRC right.
 std::vector<uint8_t> build_frame(const FrameSpec& spec);
 
-/// Sets the ICRC of an untagged frame without IPv4 options anew, by its UDP length.
+/// Sets the ICRC of a frame anew, by its UDP length.
 void fix_icrc(std::vector<uint8_t>& frame);
 
 /// The frame as packet number `index` of a capture, `index` microseconds in.

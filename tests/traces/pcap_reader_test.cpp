@@ -1,5 +1,10 @@
 #include "traces/pcap_reader.hpp"
 
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cstdio>
+
 #include "support.hpp"
 
 namespace traces {
@@ -15,45 +20,42 @@ struct Encoding {
   bool nanoseconds;
 };
 
-void append(std::vector<uint8_t>& bytes, const Encoding& encoding, uint32_t value, int count) {
-  for (int i = 0; i < count; ++i) {
-    const int shift = 8 * (encoding.big_endian ? count - 1 - i : i);
-    bytes.push_back(static_cast<uint8_t>(value >> shift));
-  }
-}
-
 // A pcap file with one packet of three bytes at 1 s and 500 units.
 std::vector<uint8_t> one_packet(const Encoding& encoding, uint32_t link_type = 1) {
   std::vector<uint8_t> bytes;
-  append(bytes, encoding, encoding.nanoseconds ? 0xa1b23c4d : 0xa1b2c3d4, 4);
-  append(bytes, encoding, 2, 2);
-  append(bytes, encoding, 4, 2);
-  for (uint32_t word : {0u, 0u, 65535u, link_type, 1u, 500u, 3u, 60u}) append(bytes, encoding, word, 4);
+  test::append(bytes, encoding.big_endian, 4, {encoding.nanoseconds ? 0xa1b23c4d : 0xa1b2c3d4});
+  test::append(bytes, encoding.big_endian, 2, {2, 4});
+  test::append(bytes, encoding.big_endian, 4, {0, 0, 65535, link_type, 1, 500, 3, 60});
   bytes.insert(bytes.end(), {7, 8, 9});
   return bytes;
 }
 
-// pcapng, little endian: section, interface whose clock counts whole seconds, one packet at `seconds`.
-std::vector<uint8_t> pcapng_of_seconds(uint64_t seconds) {
-  std::vector<uint8_t> bytes;
-  const auto words = [&](std::initializer_list<uint32_t> values) {
-    for (uint32_t value : values) append(bytes, {false, false}, value, 4);
-  };
-  words({0x0a0d0d0a, 28, 0x1a2b3c4d, 1, 0xffffffff, 0xffffffff, 28});
-  words({1, 32, 1, 0, 9 | 1 << 16, 0, 0, 32});  // option 9, if_tsresol: 10^0
-  words({6, 36, 0, static_cast<uint32_t>(seconds >> 32), static_cast<uint32_t>(seconds), 4, 4, 0x04030201, 36});
+// The sample under the modified magic, its record headers longer by `more` bytes.
+std::vector<uint8_t> modified_sample(size_t more) {
+  const std::vector<uint8_t> sample = test::read_bytes(test::sample_capture());
+  std::vector<uint8_t> bytes(sample.begin(), sample.begin() + 24);
+  bytes[0] = 0x34;
+  bytes[1] = 0xcd;
+  for (size_t offset = 24; offset < sample.size();) {
+    const auto record = sample.begin() + static_cast<std::ptrdiff_t>(offset);
+    const auto length = record[8] | record[9] << 8;
+    bytes.insert(bytes.end(), record, record + 16);
+    bytes.resize(bytes.size() + more, 0x77);
+    bytes.insert(bytes.end(), record + 16, record + 16 + length);
+    offset += 16 + static_cast<size_t>(length);
+  }
   return bytes;
 }
 
 TEST(PcapReader, DeliversEveryPacketOfTheSample) {
   PcapReader reader(test::sample_capture());
-  EXPECT_NO_THROW(reader.require_ethernet());
   Packet packet;
   uint64_t count = 0;
   size_t bytes = 0;
   while (reader.read(packet)) {
     EXPECT_EQ(packet.index, ++count);
     EXPECT_EQ(packet.link_type, 1);
+    EXPECT_NO_THROW(reader.require_ethernet(packet));
     EXPECT_EQ(packet.original_length, packet.bytes.size());
     bytes += packet.bytes.size();
   }
@@ -137,7 +139,7 @@ TEST(PcapReader, NamesWhatIsWrongWithAFile) {
       {{0xd4, 0xc3}, "the file header is cut at byte 2"},
       {{0xd4, 0xc3, 0xb2, 0xa1, 2, 0}, "file header (offset 0)"},
       {{'G', 'I', 'F', '8', '9', 'a'}, "unknown magic 47494638"},
-      {{0x34, 0xcd, 0xb2, 0xa1, 2, 0, 4, 0}, "unknown magic 34cdb2a1"},
+      {{0x34, 0xcd, 0xb2, 0xa1, 2, 0, 4, 0}, "file header (offset 0): cut at byte 8"},
   };
   for (const Case& bad : cases) {
     TemporaryFile file("bad.pcap");
@@ -160,27 +162,101 @@ TEST(PcapReader, NamesMissingFileAndFolder) {
   EXPECT_NE(directory.find("is a directory"), std::string::npos) << directory;
 }
 
+// Gives the output of a command to read() as standard input.
+template <typename Read>
+void with_standard_input(const std::string& command, Read read) {
+  std::FILE* pipe = popen(command.c_str(), "r");
+  const int saved = dup(STDIN_FILENO);
+  dup2(fileno(pipe), STDIN_FILENO);
+  read();
+  dup2(saved, STDIN_FILENO);
+  close(saved);
+  pclose(pipe);
+}
+
+// A pipe, from which a read returns little at a time.
+TEST(PcapReader, ReadsStandardInput) {
+  const std::vector<uint8_t> bytes = test::read_bytes(test::sample_capture());
+  for (size_t size : {bytes.size(), bytes.size() - 1}) {
+    const std::string command = "head -c " + std::to_string(size) + " " + test::sample_capture().string();
+    test::Contents contents;
+    with_standard_input(command, [&] { contents = read_all("-"); });
+    EXPECT_EQ(contents.packets.size(), size == bytes.size() ? 85u : 84u);
+    const std::string error = "standard input: packet 85 (offset ";
+    EXPECT_EQ(contents.error.substr(0, error.size()), size == bytes.size() ? "" : error);
+  }
+}
+
+TEST(PcapReader, MemoryDoesNotGrowWithTheFile) {
+  const auto peak_kilobytes = [] {
+    rusage usage{};
+    getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_maxrss;
+  };
+  const std::string sample = test::sample_capture();
+  std::string command = "cat " + sample + "; tail -q -c +25";
+  for (int i = 1; i < 300; ++i) command += " " + sample;
+  uint64_t packets = 0;
+  long before = 0;
+  with_standard_input(command, [&] {
+    PcapReader reader("-");
+    for (Packet packet; reader.read(packet); ++packets) {
+      if (packets == 85) before = peak_kilobytes();
+    }
+  });
+  EXPECT_EQ(packets, 300u * 85);
+  EXPECT_LT(peak_kilobytes() - before, 4096);  // of a file of 100 MB
+}
+
 TEST(PcapReader, RequiresEthernetWhenAsked) {
   TemporaryFile file("raw.pcap");
   test::write_bytes(file.name(), one_packet({false, false}, 101));
   PcapReader reader(file.name());
-  const std::string line = input_error_of([&] { reader.require_ethernet(); });
-  expect_error_line(line, file.name());
-  EXPECT_NE(line.find("(RAW)"), std::string::npos) << line;
-  EXPECT_TRUE(reader.next());
+  const Packet packet = reader.next().value();
+  const std::string line = input_error_of([&] { reader.require_ethernet(packet); });
+  EXPECT_EQ(line, file.name() + ": packet 1: link type 101 (raw IP); allowed: 1 (Ethernet)");
 }
 
-TEST(PcapReader, RefusesTimesThatDoNotFit) {
-  TemporaryFile file("time.pcapng");
-  test::write_bytes(file.name(), pcapng_of_seconds(9'223'372'036));
-  const test::Contents latest = read_all(file.name());
-  ASSERT_EQ(latest.error, "");
-  EXPECT_EQ(latest.packets.at(0).time_ns, 9'223'372'036'000'000'000);
-  for (uint64_t seconds : {uint64_t{9'223'372'037}, uint64_t{1} << 62, ~uint64_t{0}}) {
-    test::write_bytes(file.name(), pcapng_of_seconds(seconds));
+// Records of the modified format have 24 bytes, but files exist whose records are ordinary.
+TEST(PcapReader, ReadsTheModifiedFormatWithRecordsOfEitherSize) {
+  const test::Contents original = read_all(test::sample_capture());
+  for (size_t more : {0, 8}) {
+    TemporaryFile file("modified.pcap");
+    std::vector<uint8_t> bytes = modified_sample(more);
+    test::write_bytes(file.name(), bytes);
     const test::Contents contents = read_all(file.name());
-    expect_error_line(contents.error, file.name());
-    EXPECT_NE(contents.error.find("timestamp"), std::string::npos) << contents.error;
+    EXPECT_EQ(contents.error, "");
+    ASSERT_EQ(contents.packets.size(), original.packets.size());
+    for (size_t i = 0; i < original.packets.size(); ++i) {
+      EXPECT_EQ(contents.packets[i].time_ns, original.packets[i].time_ns);
+      EXPECT_EQ(contents.packets[i].bytes, original.packets[i].bytes);
+    }
+    const size_t first_record = 16 + more + original.packets[0].bytes.size();
+    bytes.resize(24 + first_record);
+    test::write_bytes(file.name(), bytes);
+    EXPECT_EQ(read_all(file.name()).packets.size(), 1u);
+    bytes.push_back(0);
+    test::write_bytes(file.name(), bytes);
+    const std::string line = input_error_of([&] { PcapReader reader(file.name()); });
+    expect_error_line(line, file.name());
+    EXPECT_NE(line.find("packet 1 (offset 24): the modified pcap format"), std::string::npos) << line;
+  }
+}
+
+TEST(PcapReader, RefusesRecordsAboveTheLargestPacket) {
+  for (uint32_t size : {262144u, 262145u}) {
+    TemporaryFile file("large.pcap");
+    std::vector<uint8_t> bytes = one_packet({false, false});
+    bytes.resize(24);
+    test::append(bytes, false, 4, {1, 0, size, size});
+    bytes.resize(bytes.size() + size);
+    test::write_bytes(file.name(), bytes);
+    const test::Contents contents = read_all(file.name());
+    EXPECT_EQ(contents.packets.size(), size == 262144 ? 1u : 0u);
+    EXPECT_EQ(contents.error, size == 262144 ? ""
+                                             : file.name() +
+                                                   ": packet 1 (offset 24): the record claims 262145 bytes; "
+                                                   "allowed: 0 to 262144");
   }
 }
 

@@ -157,11 +157,11 @@ TEST(Roce, ClassifiesWhatIsNotRoce) {
     uint8_t value;
     FrameKind kind;
   };
-  // One changed byte of a RoCEv2 frame each; the ether type of ARP and IPv6 differ from IPv4 in two.
+  // One changed byte of a RoCEv2 frame each; the ether types of ARP, IPv6 and RoCEv1 differ from IPv4's in more.
   const Case cases[] = {
-      {kIp + 9, 1, FrameKind::kIcmp},     {kIp + 9, 6, FrameKind::kTcp},   {kIp + 9, 47, FrameKind::kOther},
-      {kUdp + 3, 0xb5, FrameKind::kUdp},  {kIp, 0x65, FrameKind::kOther},  {kIp, 0x44, FrameKind::kOther},
-      {kIp + 6, 0x20, FrameKind::kOther}, {kIp + 7, 1, FrameKind::kOther}, {13, 0x06, FrameKind::kArp},
+      {kIp + 9, 1, FrameKind::kIcmp},        {kIp + 9, 6, FrameKind::kTcp},      {kIp + 9, 89, FrameKind::kIpv4},
+      {kUdp + 3, 0xb6, FrameKind::kUdp},     {kIp, 0x65, FrameKind::kOther},     {kIp, 0x44, FrameKind::kOther},
+      {kIp + 6, 0x20, FrameKind::kFragment}, {kIp + 7, 1, FrameKind::kFragment}, {13, 0x06, FrameKind::kArp},
       {12, 0x86, FrameKind::kOther},
   };
   for (const Case& change : cases) {
@@ -172,9 +172,10 @@ TEST(Roce, ClassifiesWhatIsNotRoce) {
     EXPECT_FALSE(packet.has_bth);
   }
   std::vector<uint8_t> frame = build_frame(write_with_immediate());
-  frame[12] = 0x86;
-  frame[13] = 0xdd;
-  EXPECT_EQ(decode_frame(frame).kind, FrameKind::kIpv6);
+  frame[12] = 0x89;
+  frame[13] = 0x15;
+  EXPECT_EQ(decode_frame(frame).kind, FrameKind::kRoceV1);
+  EXPECT_EQ(decode(frame, 147).kind, FrameKind::kLinkType);
 }
 
 TEST(Roce, ClassifiesByDestinationPortOnly) {

@@ -13,8 +13,12 @@ namespace traces::test {
 
 namespace fs = std::filesystem;
 
+fs::path sample(const std::string& name) {
+  return fs::path(BALBOA_SOURCE_DIR) / "traces/samples" / name;
+}
+
 fs::path sample_capture() {
-  return fs::path(BALBOA_SOURCE_DIR) / "traces/samples/pt_write_bw.pcap";
+  return sample("pt_write_bw.pcap");
 }
 
 fs::path shared_folder() {
@@ -51,6 +55,13 @@ std::vector<uint8_t> read_bytes(const fs::path& file) {
 void write_bytes(const std::string& file, const std::vector<uint8_t>& bytes) {
   std::ofstream stream(file, std::ios::binary);
   stream.write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+}
+
+void append(std::vector<uint8_t>& bytes, bool big_endian, size_t width, std::initializer_list<uint64_t> numbers) {
+  for (uint64_t number : numbers) {
+    for (size_t i = 0; i < width; ++i)
+      bytes.push_back(static_cast<uint8_t>(number >> (8 * (big_endian ? width - 1 - i : i))));
+  }
 }
 
 std::vector<std::string> lines_of(const std::string& command) {

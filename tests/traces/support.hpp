@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,6 +16,9 @@ namespace traces::test {
 
 /// The capture that comes with the repository: 80 WRITE packets from 10.77.0.2 to 10.77.0.1, and 5 ACKs.
 std::filesystem::path sample_capture();
+
+/// A file of traces/samples.
+std::filesystem::path sample(const std::string& name);
 
 /// Folder of captures and oracles: $BALBOA_SHARED, or `shared` beside the repository; empty when there is none.
 std::filesystem::path shared_folder();
@@ -43,6 +47,9 @@ class TemporaryFile {
 std::vector<uint8_t> read_bytes(const std::filesystem::path& file);
 void write_bytes(const std::string& file, const std::vector<uint8_t>& bytes);
 
+/// Appends numbers of `width` bytes in the byte order of a file.
+void append(std::vector<uint8_t>& bytes, bool big_endian, size_t width, std::initializer_list<uint64_t> numbers);
+
 /// Standard output of a shell command, line by line.
 std::vector<std::string> lines_of(const std::string& command);
 
@@ -69,7 +76,7 @@ std::string input_error_of(Action action) {
 void expect_error_line(const std::string& line, const std::string& file);
 
 inline IpAddress ip(const std::string& text) {
-  return parse_ipv4(text).value();
+  return parse_ip(text).value();
 }
 
 }  // namespace traces::test
