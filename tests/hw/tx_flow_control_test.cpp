@@ -172,7 +172,7 @@ class FlowControlAckTest : public FlowControlTest, public ::testing::WithParamIn
 TEST_P(FlowControlAckTest, Acknowledgement) {
   for (int offset = -4; offset < 10; offset++) {
     SCOPED_TRACE(offset);
-    const uint64_t first = GetParam(), qpn = uint64_t(100 + offset);
+    const uint64_t first = GetParam(), qpn = uint64_t(100) + uint64_t(offset);
     const bool inside = offset >= 0 && offset < 6;
     open(qpn, first, 6);
     const uint64_t ghosts = stage_.ghost_acks.v.u64();
@@ -187,7 +187,7 @@ TEST_P(FlowControlAckTest, Acknowledgement) {
 TEST_P(FlowControlAckTest, SequenceNak) {
   for (int offset = -4; offset < 10; offset++) {
     SCOPED_TRACE(offset);
-    const uint64_t first = GetParam(), qpn = uint64_t(100 + offset);
+    const uint64_t first = GetParam(), qpn = uint64_t(100) + uint64_t(offset);
     const bool inside = offset >= 0 && offset < 6;
     const std::string qp = " qp " + std::to_string(qpn);
     open(qpn, first, 6);
@@ -210,7 +210,7 @@ TEST_P(FlowControlAckTest, FatalNak) {
   for (const auto& [syndrome, wc_status] : status) {
     for (int offset = -2; offset < 8; offset++) {
       SCOPED_TRACE(testing::Message() << syndrome << " at " << offset);
-      const uint64_t first = GetParam(), qpn = uint64_t(100 + offset) + syndrome * 256;
+      const uint64_t first = GetParam(), qpn = uint64_t(100) + uint64_t(offset) + syndrome * 256;
       const bool inside = offset >= 0 && offset < 6;
       const std::string qp = " qp " + std::to_string(qpn);
       open(qpn, first, 6);

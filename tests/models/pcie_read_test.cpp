@@ -82,7 +82,8 @@ TEST(PcieRead, CreditsBoundTheRate) {
     const std::vector<hw::Cycles> ends = r.read_ends();
     ASSERT_EQ(ends.size(), 100u);
     const double trip = 200 + 24 * 8 / models::tlp_gbps(p) + 2;  // and half a cycle until the next edge
-    EXPECT_NEAR(double(ends[90] - ends[0]) * 4, 90 / n * trip, 0.03 * 90 / n * trip);
+    const unsigned trips = 90 / n;
+    EXPECT_NEAR(double(ends[90] - ends[0]) * 4, trips * trip, 0.03 * trips * trip);
   }
 }
 
