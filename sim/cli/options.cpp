@@ -1,6 +1,7 @@
 #include "sim/cli/options.hpp"
 
 #include <CLI/CLI.hpp>
+#include <cmath>
 
 namespace sim {
 namespace {
@@ -11,6 +12,16 @@ CLI::Option* add_text(CLI::App& command, const std::string& flag, std::string& t
     return value.empty() ? std::string("is empty; must be a name") : std::string();
   };
   return command.add_option(flag, text, sentence)->check(CLI::Validator(refuse_empty, ""));
+}
+
+// A number that is one, neither negative nor infinite.
+CLI::Validator from_zero() {
+  const auto refuse = [](const std::string& text) {
+    double value = 0;
+    const bool good = CLI::detail::lexical_cast(text, value) && std::isfinite(value) && value >= 0;
+    return good ? std::string() : text + ": must be a number from 0";
+  };
+  return {refuse, ""};
 }
 
 void add_config_options(CLI::App& command, ConfigSource& config) {
@@ -135,10 +146,10 @@ void add_options(CLI::App& command, TriageOptions& options) {
       ->check(CLI::Range(0u, 0xffffffu));
   command.add_option("--from", options.from_s, "Leave out what comes earlier after the first packet")
       ->type_name("SECONDS")
-      ->check(CLI::NonNegativeNumber);
+      ->check(from_zero());
   command.add_option("--to", options.to_s, "Leave out what comes later after the first packet")
       ->type_name("SECONDS")
-      ->check(CLI::NonNegativeNumber);
+      ->check(from_zero());
   command.add_option("--top", options.top, "How many of the worst connections to show (10)")->type_name("N");
   command.add_flag("--json", options.json, "As JSON, with every connection");
 }
@@ -151,7 +162,7 @@ void add_options(CLI::App& command, DiffOptions& options) {
       .add_option("--fail-above", options.fail_above_percent,
                   "Exit 1 only when a latency or a rate moved by more than this, or the outcome is another")
       ->type_name("PERCENT")
-      ->check(CLI::NonNegativeNumber);
+      ->check(from_zero());
 }
 
 void add_options(CLI::App& command, ShowOptions& options) {

@@ -89,6 +89,17 @@ void print_steady(const Json& results) {
                  r["steady_messages_per_s"].get<double>() / 1e6);
 }
 
+// A sender that waits for what it sends again looks slow; the cause is who dropped it.
+void print_losses(const Json& results) {
+  for (const Json& r : results)
+    for (const auto& [node, counters] : r["counters"].items()) {
+      const uint64_t bytes = r["size_bytes"], dropped = counters.at("mac.rx.dropped"),
+                     again = counters.at("tables.retransmit.retransmitted");
+      if (dropped != 0) fmt::print(" {} bytes: the full receive FIFO of {} dropped {} frames\n", bytes, node, dropped);
+      if (again != 0) fmt::print(" {} bytes: {} sent {} packets again\n", bytes, node, again);
+    }
+}
+
 void print_problems(const Json& results) {
   for (const Json& r : results)
     for (const Json& line : r["problems"]) fmt::print(stderr, "balboa: {}\n", line.get<std::string>());
@@ -124,6 +135,7 @@ int perf_command(const PerfOptions& o) {
   if (report.wants_tables()) {
     fmt::print("{}", perftest_rule());
     print_steady(results);
+    print_losses(results);
     fmt::print("{}", told);
   }
   print_problems(results);

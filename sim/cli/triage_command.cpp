@@ -22,6 +22,8 @@ std::pair<traces::IpAddress, std::string> host_and_file(const std::string& text)
 }  // namespace
 
 int triage_command(const TriageOptions& o) {
+  if (o.to_s && *o.to_s < o.from_s.value_or(0))
+    throw InputError(fmt::format("--to {}: ends before --from {}", *o.to_s, o.from_s.value_or(0)));
   TriageRun run;
   run.files = o.files;
   run.path_mtu = o.path_mtu;

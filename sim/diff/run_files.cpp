@@ -76,8 +76,11 @@ std::optional<Leaves> read_area(const std::string& file) {
 // What else somebody has put there is no business of a comparison.
 std::vector<std::string> files_in(const std::string& folder) {
   std::vector<std::string> names;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder))
-    if (is_run_file(entry.path().filename().string())) names.push_back(entry.path().filename().string());
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+    if (!is_run_file(entry.path().filename().string())) continue;
+    if (!entry.is_regular_file()) throw InputError(entry.path().string() + ": is no regular file");
+    names.push_back(entry.path().filename().string());
+  }
   return names;
 }
 

@@ -1,6 +1,9 @@
 #include "sim/report/run_folder.hpp"
 
+#include <fcntl.h>
+#include <sys/file.h>
 #include <sys/utsname.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -64,6 +67,21 @@ void require_free(const fs::path& path, State state) {
     throw InputError(path.string() + ": exists and is not a run folder; must be new, empty or an earlier run's");
 }
 
+// The descriptor that holds the lock on a folder; -1 when another run holds it, or there is no such folder.
+int lock_folder(const fs::path& path) {
+  const int folder = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (folder < 0 || flock(folder, LOCK_EX | LOCK_NB) == 0) return folder;
+  close(folder);
+  return -1;
+}
+
+void require_idle(const fs::path& path) {
+  if (!fs::exists(path)) return;
+  const int lock = lock_folder(path);
+  if (lock < 0) throw InputError(path.string() + ": another run writes there; must be a folder of no run under way");
+  close(lock);
+}
+
 // "a/b/" and "a/x/../b" are "a/b": what the path means must not change when folders on it come into being.
 fs::path normal(const fs::path& path) {
   const fs::path normal = path.lexically_normal();
@@ -84,13 +102,16 @@ RunFolder::RunFolder(const fs::path& path) : path_(normal(path)), partial_(path_
   partial_ += ".partial";
   require_free(path_, State::whole);
   require_free(partial_, State::growing);
+  require_idle(partial_);
   std::error_code error;
   fs::remove_all(partial_, error);
   if (!error) fs::create_directories(partial_, error);
   if (error) cannot_write(partial_, error);
+  lock_ = lock_folder(partial_);
 }
 
 RunFolder::~RunFolder() {
+  if (lock_ >= 0) close(lock_);
   std::error_code error;
   const auto files = fs::directory_iterator(partial_, error);
   if (error || std::distance(begin(files), end(files)) != 1) return;

@@ -12,10 +12,10 @@ namespace sim {
 
 class RunFolder {
  public:
-  /// Makes `path`.partial; one left by an earlier run is replaced. Throws InputError when one of the two is taken by
-  /// something that is not a run folder for certain, OutputError when the folder cannot be made. An earlier run's is
-  /// an empty one, or holds nothing but files of a run, a resolved config.toml and, unless it is a `.partial`, a
-  /// result.json among them.
+  /// Makes `path`.partial; one left by an earlier run is replaced. Throws InputError when that of a run under way is
+  /// there, or when one of the two is taken by something that is not a run folder for certain; OutputError when the
+  /// folder cannot be made. An earlier run's is an empty one, or holds nothing but files of a run, a resolved
+  /// config.toml and, unless it is a `.partial`, a result.json among them.
   explicit RunFolder(const std::filesystem::path& path);
   RunFolder(const RunFolder&) = delete;
   RunFolder& operator=(const RunFolder&) = delete;
@@ -33,6 +33,7 @@ class RunFolder {
 
  private:
   std::filesystem::path path_, partial_;
+  int lock_ = -1;  // on the folder that grows, for as long as it does
 };
 
 /// True for a name that a run gives to a file of its folder.

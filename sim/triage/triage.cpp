@@ -16,11 +16,11 @@ namespace {
 using traces::kNoLane;
 using traces::Lane;
 
-// Packets of the capture between --from and --to.
+// Packets of the capture between --from and --to, all where neither is given: stamps may lie before the first one's.
 class Window {
  public:
   explicit Window(const TriageRun& run)
-      : from_ns_(run.from_s ? std::llround(*run.from_s * 1e9) : 0),
+      : from_ns_(run.from_s ? std::llround(*run.from_s * 1e9) : std::numeric_limits<int64_t>::min()),
         to_ns_(run.to_s ? std::llround(*run.to_s * 1e9) : std::numeric_limits<int64_t>::max()) {}
 
   bool holds(int64_t time_ns) {

@@ -220,6 +220,9 @@ Config one_at_a_time(Config config) {
   return config;
 }
 
+// Workloads have their buffers in host memory, from the first of these addresses to the second.
+constexpr uint64_t kBuffersBegin = uint64_t(1) << 32, kBuffersEnd = uint64_t(1) << 46;
+
 void refuse_if(bool bad, const std::string& message) {
   if (bad) throw InputError(message);
 }
@@ -241,6 +244,12 @@ void check_workload(const Config& config) {
   const WorkloadConfig& w = config.workload;
   const bool latency = is_latency_test(w), read = w.operation == "read";
   const uint32_t most = latency ? 1 : config.nic.qp_count;
+  const models::CardMemoryParams& card = config.card;
+  refuse_if(
+      card.bytes != 0 && card.base < kBuffersEnd && card.base + card.bytes > kBuffersBegin,
+      fmt::format("card.base: {} and the {} bytes behind it hold addresses of the workload's buffers, which are in "
+                  "host memory; allowed is a range outside of {} to {}",
+                  card.base, card.bytes, kBuffersBegin, kBuffersEnd - 1));
   refuse_if(w.qps > most, fmt::format("workload.qps: {} is too many; allowed is 1 to {}", w.qps, most));
   refuse_if(w.size_bytes == 0 && latency && w.operation == "write",
             "workload.size: 0 bytes cannot be polled for; allowed is 1 byte and more in a latency test of WRITE");

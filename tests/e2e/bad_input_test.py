@@ -1,6 +1,7 @@
 """Bad input: exit code 2, one line that says where, what and what is allowed, and nothing lost that was there."""
 import json
 import subprocess
+import time
 import unittest
 
 import balboa
@@ -116,6 +117,19 @@ class BadInput(balboa.Case):
                           "--trace-from", 900000)
         self.assertEqual([line.split(" is empty")[0] for line in run.stderr.splitlines()],
                          [f"balboa: warning: {what}" for what in ("the ladder", "timeline.json", "waves.vcd")])
+
+    def test_card_memory_under_the_buffers(self):
+        for base, size in ((1 << 40, 1 << 40), (0, 1 << 33), (1 << 40, 4096)):
+            self.refuse("perf", "-n", 2, "--set", f"card.base={base}", "--set", f"card.bytes={size}",
+                        says=[f"card.base: {base}", f"{1 << 32} to {(1 << 46) - 1}"])
+
+    def test_a_folder_of_a_run_under_way(self):
+        with subprocess.Popen([balboa.PROGRAM, "perf", "-n", "20000", "-o", "out", "--quiet"], cwd=self.folder) as first:
+            while not (self.folder / "out.partial" / "config.toml").exists():
+                time.sleep(0.001)
+            self.refuse("perf", "-n", 2, "-o", "out", says=["out.partial: another run writes there"])
+            first.kill()
+        self.balboa("perf", "-n", 2, "-o", "out", "--quiet")
 
     def test_names_that_are_empty(self):
         for arguments in (("perf", "-o", ""), ("perf", "--profile", ""), ("perf", "--config", ""), ("run", ""),

@@ -1,5 +1,6 @@
 """balboa diff: two runs that differ in nothing, in one parameter, and in ways that forbid a comparison."""
 import json
+import os
 import unittest
 
 import balboa
@@ -26,6 +27,15 @@ class Diff(balboa.Case):
         self.assertEqual(sum(sender["packets_a"] for sender in diff["packets"] if sender["sender"] == "nic0"),
                          2 * MESSAGES * MESSAGE // 4096)
         self.assertTrue(self.balboa("diff", "a", "b").stdout.endswith(" the runs are the same\n"))
+
+    def test_a_file_that_is_none(self):
+        self.run_of("a")
+        self.run_of("b")
+        for name in ("counters.txt", "nic1.pcap"):
+            (self.folder / "b" / name).unlink()
+            os.mkfifo(self.folder / "b" / name)
+            self.assertIn(f"b/{name}: is no regular file", self.balboa("diff", "a", "b", code=2).stderr)
+            (self.folder / "b" / name).unlink()
 
     def test_one_parameter(self):
         """Every fourth packet in place of the last one asks for an ACK: the fourth is the first to differ."""
@@ -72,7 +82,8 @@ class Diff(balboa.Case):
         capture.write_bytes(capture.read_bytes()[:-7])
         self.refuse("b/nic1.pcap: packet ")
         self.balboa("diff", "a", code=2)
-        self.balboa("diff", "a", "a", "--fail-above", "-1", code=2)
+        for percent in ("-1", "nan", "inf", "much"):
+            self.assertIn("a number from 0", self.balboa("diff", "a", "a", "--fail-above", percent, code=2).stderr)
 
 
 if __name__ == "__main__":

@@ -19,6 +19,12 @@ class Pcie(balboa.Case):
         self.assertEqual(slow["nic1.rx.packet_store.fullest"], 1024)
         self.assertGreater(slow["nic1.mac.rx.dropped"], 0)
 
+    def test_the_table_tells_who_dropped_and_who_sent_again(self):
+        slow = self.balboa("perf", "-s", 65536, "-n", 60, "--set", "pcie.host_write_gbps=50").stdout.splitlines()
+        self.assertRegex(slow[-2], "^ 65536 bytes: nic0 sent [1-9][0-9]* packets again$")
+        self.assertRegex(slow[-1], "^ 65536 bytes: the full receive FIFO of nic1 dropped [1-9][0-9]* frames$")
+        self.assertNotIn("dropped", self.balboa("perf", "-s", 65536, "-n", 60).stdout)
+
     def test_few_credits_do_the_same(self):
         slow = self.counters("--set", "pcie.posted_data=64")
         self.assertEqual(slow["nic1.rx.packet_store.fullest"], 1024)

@@ -38,6 +38,20 @@ class Triage(balboa.Case):
         self.assertIn("10.77.0.2", run.stdout)
         self.assert_one_line(run.stderr, str(cut))
 
+    def test_a_stamp_before_the_first_one(self):
+        content = bytearray(balboa.SAMPLE.read_bytes())
+        seconds = 24  # of the first packet's stamp, behind the file header
+        content[seconds : seconds + 4] = (int.from_bytes(content[seconds : seconds + 4], "little") + 1).to_bytes(4, "little")
+        file = self.folder / "early.pcap"
+        file.write_bytes(content)
+        self.assertNotIn("left out", self.balboa("triage", file).stdout)
+        self.assertIn("84 packets", self.balboa("triage", file, "--from", 0).stdout)
+
+    def test_windows(self):
+        for window in (("--from", 2, "--to", 1), ("--from", "nan"), ("--to", -1)):
+            run = self.balboa("triage", balboa.SAMPLE, *window, code=2)
+            self.assertEqual(run.stderr.count("\n"), 1, run.stderr)
+
     def test_bad_input(self):
         empty = self.folder / "empty.pcap"
         empty.write_bytes(b"")
