@@ -90,6 +90,10 @@ int main(int argc, char** argv) {
     return complain(error, sim::kBadInput);
   } catch (const traces::InputError& error) {
     return complain(error, sim::kBadInput);
+  } catch (const std::bad_alloc&) {
+    std::fprintf(stderr,
+                 "balboa: out of memory; workload.size, workload.qps and nic.qp_count say how much is needed\n");
+    return sim::kFailed;
   } catch (const std::exception& error) {
     return complain(error, sim::kFailed);
   }

@@ -1,5 +1,6 @@
 // balboa run: a scenario file in, its expectations checked.
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include "sim/cli/commands.hpp"
 #include "sim/cli/run_report.hpp"
@@ -29,6 +30,14 @@ std::vector<std::string> failures(const Scenario& scenario, const WorkloadResult
   return lines;
 }
 
+// A fault of a frame that never came is no test of anything.
+void warn_of_faults(const Scenario& scenario, const WorkloadResult& r) {
+  const uint64_t planned = scenario.forward.dropped.size() + scenario.backward.dropped.size();
+  if (r.link_dropped < planned)
+    spdlog::warn("{} of {} faults did not happen: no frame of that number crossed the link", planned - r.link_dropped,
+                 planned);
+}
+
 }  // namespace
 
 int run_command(const RunOptions& o) {
@@ -51,6 +60,7 @@ int run_command(const RunOptions& o) {
     print(config.workload, r);
     fmt::print("{}", trace_text(r.outcome));
   }
+  warn_of_faults(scenario, r);
   for (const std::string& line : failed) fmt::print(stderr, "balboa: {}\n", line);
   report.write("counters.txt", counters_text(r));
   nlohmann::ordered_json result = to_json(config.workload, r);

@@ -255,6 +255,8 @@ void check_workload(const Config& config) {
             "workload.size: 0 bytes cannot be polled for; allowed is 1 byte and more in a latency test of WRITE");
   refuse_if(latency && w.bidirectional, "workload.bidirectional: a latency test goes both ways; allowed is false");
   refuse_if(latency && w.immediate, "workload.immediate: allowed is false in a latency test");
+  refuse_if(latency && w.first_size_bytes != 0,
+            "workload.first_size: allowed is 0 in a latency test, which has one QP");
   refuse_if(w.operation == "mix" && (latency || w.immediate),
             "workload.operation: a mix has immediate data of its own and no latency test; allowed is bw alone");
   refuse_if(read && w.immediate, "workload.immediate: a READ carries none; allowed is false");

@@ -86,6 +86,10 @@ class BadInput(balboa.Case):
             with self.subTest(text=text):
                 self.refuse_scenario(text, *says)
 
+    def test_a_fault_that_never_happens_is_warned_about(self):
+        run = self.balboa("run", self.write("late.toml", balboa.scenario({"workload": GOOD}, forward=[1, 1000])), "--quiet")
+        self.assertIn("1 of 2 faults did not happen", run.stderr)
+
     def test_a_counter_that_does_not_exist(self):
         """Told before the run, with its place in the file and nothing left behind."""
         text = balboa.scenario({"workload": GOOD, "expect.counters": {}}) + '"nic0.rx.bth.pakets" = 2\n'
@@ -167,6 +171,7 @@ class BadInput(balboa.Case):
             ["perf", "--test", "tp"],
             ["perf", "-a", "-s", "64"],
             ["perf", "--pcap"],
+            ["perf", "--test", "lat", "--set", "workload.first_size=100"],
             ["run"],
             ["replay", balboa.SAMPLE],
             ["config"],
