@@ -18,11 +18,12 @@ run_tests() {
   return "${PIPESTATUS[0]}"
 }
 
-# Without what only takes long there: hundreds of what-if runs, and tables of many gigabytes of address space made anew
-# for each of hundreds of cases. The code is that of the other tests.
+# Without what only takes long there: hundreds of short runs each (corners of parameters, what-ifs and closed forms of
+# the account), and tables of many gigabytes of address space made anew for each of hundreds of cases. The code is that
+# of the other tests.
 sanitized_tests() {
   build_in build-asan all -DBALBOA_SANITIZE=address,undefined &&
-    run_tests build-asan -E 'e2e.account.a_stage_cut|hw.WorkQueue.NewLife'
+    run_tests build-asan -E 'e2e.corners|e2e.account.(a_stage_cut|every_|one_crossing)|hw.WorkQueue.NewLife'
 }
 
 install_packages || exit 1
