@@ -9,9 +9,6 @@ namespace traces {
 namespace {
 
 constexpr uint32_t kPathMtus[] = {256, 512, 1024, 2048, 4096};
-constexpr uint32_t kPsnMask = 0xffffff;
-/// A request further away than this from the next PSN is no retransmission and no loss, but another life.
-constexpr int32_t kJump = 65536;
 /// A retransmission timer runs for at least that long; a NAK and the answer to it take less.
 constexpr int64_t kShortestTimeout_ns = 200'000;
 
@@ -56,7 +53,7 @@ void ConnectionTracker::request(uint32_t id, const Arrival& arrival, Observation
   if (lanes_[id].requests.started()) {
     settle_open_read(lanes_[id], psn, arrival.packet.index);
     const int32_t jump = distance24(psn, lanes_[id].requests.next());
-    const bool is_far = jump > kJump || jump < -kJump;
+    const bool is_far = jump > kLifeJump || jump < -kLifeJump;
     if (is_far && starts_message(arrival.roce.bth.opcode) && lanes_[id].open_read_length == 0) {
       seen.lane = id = begin_life(id, LifeBegin::kPsnJump);
     }

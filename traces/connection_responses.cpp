@@ -5,9 +5,6 @@
 namespace traces {
 namespace {
 
-constexpr uint32_t kPsnMask = 0xffffff;
-/// A response further away than this from its requests belongs to another life of the queue pair.
-constexpr int32_t kJump = 65536;
 /// Without the requests at hand, the responses' own step must be larger to be a jump.
 constexpr int32_t kBlindJump = 1 << 20;
 
@@ -51,7 +48,8 @@ uint32_t ConnectionTracker::settle_life_of_response(uint32_t id, const Arrival& 
   bool is_far = false;
   if (lane.peer != kNoLane && lanes_[lane.peer].requests.started()) {
     const Lane& requester = lanes_[lane.peer];
-    is_far = distance24(psn, requester.requests.next()) > kJump || distance24(psn, requester.requests.first()) < -kJump;
+    is_far = distance24(psn, requester.requests.next()) > kLifeJump ||
+             distance24(psn, requester.requests.first()) < -kLifeJump;
     if (distance24(requester.requests.next(), requester.requests.first()) < 0) is_far = false;  // wrapped once around
     if (requester.superseded) {
       const uint32_t* newest = lane_of_.find(key_of(requester.addresses, requester.qpn));

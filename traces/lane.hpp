@@ -20,6 +20,10 @@ enum class MtuSource : uint8_t { kDefault, kLargestPayload, kPsnStep, kCm, kPack
 /// Why a life of a queue pair begins.
 enum class LifeBegin : uint8_t { kFirstSeen, kCm, kPsnJump };
 
+/// A request further away than this from the next PSN is no retransmission and no loss, but another life of the queue
+/// pair; a response as far from its requests answers one.
+constexpr int32_t kLifeJump = 65536;
+
 /// Whether a PSN jump is another life: the MSN restarts (yes) or goes on (no, the tap has missed a lot).
 enum class LifeProof : uint8_t { kOpen, kMsnRestarts, kMsnGoesOn };
 

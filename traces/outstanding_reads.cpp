@@ -3,12 +3,6 @@
 #include "traces/psn.hpp"
 
 namespace traces {
-namespace {
-
-constexpr uint32_t kPsnMask = 0xffffff;
-
-}  // namespace
-
 void OutstandingReads::request(uint32_t psn, uint32_t count, int64_t time_ns) {
   if (!reads_) reads_ = std::make_unique<std::array<Read, kDepth>>();
   while (used_ != 0 && time_ns - at(0).sent_ns > kHorizon_ns) give_up_front(&Losses::tap);

@@ -5,11 +5,6 @@
 #include "traces/psn.hpp"
 
 namespace traces {
-namespace {
-
-constexpr uint32_t kPsnMask = 0xffffff;
-
-}  // namespace
 
 void PsnSequence::start(uint32_t psn) {
   started_ = true;

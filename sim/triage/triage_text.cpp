@@ -17,39 +17,42 @@ double seconds(int64_t ns) {
   return static_cast<double>(ns) / 1e9;
 }
 
-std::string operations_text(const TriageRow& row) {
-  std::string text;
-  for (size_t kind = 0; kind < kOperationKinds; kind++) {
-    const uint64_t count = row.tally.operations[kind];
-    if (count != 0) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, name_of(OperationKind(kind)));
-  }
-  return text.empty() ? "no operation begins" : text;
-}
-
 uint64_t payload(const TriageRow& row) {
   return row.tally.request_bytes + row.tally.response_bytes;
 }
 
+// "3 of this, 1 of that": what there is none of is left out.
+class CountList {
+ public:
+  void add(uint64_t count, const char* what) {
+    if (count != 0) text_ += fmt::format("{}{} {}", text_.empty() ? "" : ", ", count, what);
+  }
+  const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+};
+
 template <size_t N, class Name>
 std::string counts_text(const std::array<uint64_t, N>& counts, Name name, size_t first = 0) {
-  std::string text;
-  for (size_t i = first; i < N; i++) {
-    if (counts[i] != 0) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", counts[i], name(i));
-  }
-  return text;
+  CountList list;
+  for (size_t i = first; i < N; i++) list.add(counts[i], name(i));
+  return list.text();
+}
+
+std::string operations_text(const TriageRow& row) {
+  const std::string text = counts_text(row.tally.operations, [](size_t i) { return name_of(OperationKind(i)); });
+  return text.empty() ? "no operation begins" : text;
 }
 
 std::string losses_text(const traces::Losses& losses) {
-  std::string text;
-  const auto add = [&](uint64_t count, const char* what) {
-    if (count != 0) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, what);
-  };
-  add(losses.wire, "on the wire before the tap");
-  add(losses.behind, "behind the tap");
-  add(losses.tap, "by the tap alone");
-  add(losses.unknown, "unknown where");
-  if (!text.empty()) text += fmt::format(" ({} {})", losses.ranges, losses.ranges == 1 ? "range" : "ranges");
-  return text;
+  CountList list;
+  list.add(losses.wire, "on the wire before the tap");
+  list.add(losses.behind, "behind the tap");
+  list.add(losses.tap, "by the tap alone");
+  list.add(losses.unknown, "unknown where");
+  if (list.text().empty()) return "";
+  return list.text() + fmt::format(" ({} {})", losses.ranges, losses.ranges == 1 ? "range" : "ranges");
 }
 
 std::string ending_text(const TriageRow& row) {
@@ -79,16 +82,13 @@ std::string latencies_text(const LatencyHistogram* latencies) {
 
 std::string network_text(const TriageRow& row) {
   const LaneTally& tally = row.tally;
-  std::string text;
-  const auto add = [&](uint64_t count, const char* what) {
-    if (count != 0) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count, what);
-  };
-  add(tally.ce_marked, "CE marks");
-  add(tally.cnps, "CNPs");
-  add(tally.out_of_order, "out of order");
-  add(tally.mirrored_other_path, "copies from another place");
-  add(tally.mirrored_same_path, "identical copies");
-  return text;
+  CountList list;
+  list.add(tally.ce_marked, "CE marks");
+  list.add(tally.cnps, "CNPs");
+  list.add(tally.out_of_order, "out of order");
+  list.add(tally.mirrored_other_path, "copies from another place");
+  list.add(tally.mirrored_same_path, "identical copies");
+  return list.text();
 }
 
 class Lines {

@@ -40,7 +40,7 @@ struct WorkloadRun {
 bool is_latency_test(const WorkloadConfig& workload);
 // Throws InputError for a workload that the rest of the configuration cannot hold, or that perftest does not know.
 void check_workload(const Config& config);
-// Runs config.workload, which must pass that check. Throws InputError for a counter that does not exist.
+// Runs config.workload, which must pass that check.
 WorkloadResult run_workload(const Config& config, const WorkloadRun& run);
 
 }  // namespace sim
