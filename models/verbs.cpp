@@ -300,6 +300,8 @@ void Device::on_completion(Cq cq, std::function<void(hw::Cycles)> callback) {
 }
 
 void Device::complete(const Cqe& cqe) {
+  const auto number = std::visit([](const auto& completion) { return uint32_t(completion.qpn.u64()); }, cqe);
+  if (has_strangers_ && !is_own(number)) return;
   hw::Cycles visible = after(params_.completion_latency);
   if (!arriving_.empty()) visible = std::max(visible, arriving_.back().visible);
   arriving_.push_back({visible, cqe});

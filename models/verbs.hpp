@@ -170,9 +170,13 @@ class Device {
   // `callback(cycle)`: a completion of `cq` can be polled from that cycle on.
   void on_completion(Cq cq, std::function<void(hw::Cycles)> callback);
 
-  // Sets a row of the NIC's tables as it stands, past the rules of this interface: for tools that take the place of an
-  // endpoint whose QPs somebody else made.
-  void set_row(const Control& row) { order(row); }
+  // Sets a row of the NIC's tables as it stands, or gives it a work request, past the rules of this interface: for
+  // tools that take the place of an endpoint whose QPs somebody else made. From then on completions of QPs that
+  // create_qp did not make are nobody's.
+  void set_row(const Control& row) {
+    has_strangers_ = true;
+    order(row);
+  }
 
   hw::Cycles next_order() const { return has_order() ? order().arrival : hw::kForever; }
   const Order& order() const { return receives_next() ? receive_orders_.front() : orders_.front(); }
@@ -223,6 +227,7 @@ class Device {
     return orders_.empty() || receive_orders_.front().arrival < orders_.front().arrival;
   }
   Qp& qp(uint32_t number);
+  bool is_own(uint32_t number) const { return number - params_.first_qpn < qps_.size(); }
   hw::Cycles after(hw::Picoseconds latency) const;
   void order(const Control& what, std::deque<Order>& queue);
   void order(const Control& what) { order(what, orders_); }
@@ -247,6 +252,7 @@ class Device {
   std::deque<Qp> qps_;
   std::deque<Order> orders_, receive_orders_;  // receives by themselves: a CPU of their own may post them
   std::deque<Arriving> arriving_;
+  bool has_strangers_ = false;
   std::function<void(hw::Cycles)> on_order_;
 };
 

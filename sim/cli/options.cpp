@@ -119,37 +119,33 @@ void add_options(CLI::App& command, PerfOptions& options) {
 }
 
 void add_options(CLI::App& command, ReplayOptions& options) {
-  add_text(command, "capture", options.capture, "pcap or pcapng file")->type_name("CAPTURE")->required();
-  command.add_option("--as", options.as, "Endpoint of the capture whose place the NIC takes")
-      ->type_name("IP")
+  add_capture_options(command, options.capture);
+  command
+      .add_option("--as", options.as, "Endpoint of the capture whose place the NIC takes: all that the prefix holds")
+      ->type_name("IP|PREFIX|MAC")
       ->required();
+  command
+      .add_option("--mode", options.mode, "clocked (default); functional: transport logic alone, for large captures")
+      ->type_name("MODE")
+      ->check(CLI::IsMember({"clocked", "functional"}));
+  command.add_option("--pace", options.pace, "When packets reach the NIC: captured (default), line, or a rate in Gb/s")
+      ->type_name("PACE");
+  command
+      .add_option("--ack-compare", options.ack_compare,
+                  "meaning (default): number and place of ACKs are free; exact: each one")
+      ->type_name("HOW")
+      ->check(CLI::IsMember({"meaning", "exact"}));
+  command
+      .add_option("--peer-quirks", options.peer_quirks,
+                  "Named departures of the captured endpoint that are no failures: rxe, none (default)")
+      ->type_name("PEER")
+      ->check(CLI::IsMember({"rxe", "none"}));
   add_config_file(command, options.config);
   add_common_options(command, options);
 }
 
 void add_options(CLI::App& command, TriageOptions& options) {
-  command.add_option("capture", options.files, "pcap or pcapng files, merged by time; - is standard input")
-      ->type_name("FILE")
-      ->required();
-  command.add_option("--pmtu", options.path_mtu, "Path MTU of every connection, in place of what the packets show")
-      ->type_name("BYTES")
-      ->check(CLI::IsMember({256, 512, 1024, 2048, 4096}));
-  command.add_option("--mr-table", options.mr_table, "CSV file of memory regions: address,rkey,va,length,rights")
-      ->type_name("FILE");
-  command
-      .add_option("--qp-table", options.qp_tables,
-                  "What `rdma res show qp -j` printed on the host with that address; once for each host")
-      ->type_name("ADDRESS=FILE")
-      ->allow_extra_args(false);
-  command.add_option("--qp", options.qpn, "Only connections with this QPN at either end")
-      ->type_name("QPN")
-      ->check(CLI::Range(0u, 0xffffffu));
-  command.add_option("--from", options.from_s, "Leave out what comes earlier after the first packet")
-      ->type_name("SECONDS")
-      ->check(from_zero());
-  command.add_option("--to", options.to_s, "Leave out what comes later after the first packet")
-      ->type_name("SECONDS")
-      ->check(from_zero());
+  add_capture_options(command, options.capture);
   command.add_option("--top", options.top, "How many of the worst connections to show (10)")->type_name("N");
   command.add_flag("--json", options.json, "As JSON, with every connection");
 }

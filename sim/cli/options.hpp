@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/cli/capture_options.hpp"
 #include "sim/config/resolve.hpp"
 
 namespace CLI {
@@ -37,17 +38,13 @@ struct PerfOptions : CommonOptions {
 };
 
 struct ReplayOptions : CommonOptions {
-  std::string capture;  // pcap or pcapng file
-  std::string as;       // IP address of the endpoint whose place the NIC takes
+  CaptureOptions capture;
+  std::string as;
+  std::string mode = "clocked", pace = "captured", ack_compare = "meaning", peer_quirks = "none";
 };
 
 struct TriageOptions {
-  std::vector<std::string> files;  // captures, merged by time; "-" is standard input
-  uint32_t path_mtu = 0;           // bytes; 0: inferred
-  std::string mr_table;
-  std::vector<std::string> qp_tables;  // ADDRESS=FILE
-  std::optional<uint32_t> qpn;
-  std::optional<double> from_s, to_s;  // after the first packet
+  CaptureOptions capture;
   size_t top = 10;
   bool json = false;
 };

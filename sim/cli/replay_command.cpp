@@ -1,6 +1,8 @@
 // balboa replay: a capture in, a verdict out.
 #include <fmt/format.h>
 
+#include <cstdlib>
+
 #include "sim/cli/commands.hpp"
 #include "sim/cli/run_report.hpp"
 #include "sim/config/resolve.hpp"
@@ -10,49 +12,61 @@ namespace sim {
 
 namespace {
 
-void print_flow(const FlowVerdict& v) {
-  const traces::ReplayFlow& f = v.flow;
-  fmt::print("QP {:#x}, peer {}: {} packets in, {} answers captured\n", f.our_qpn, traces::to_string(f.peer),
-             f.packets.size(), f.responses.size());
-  for (const std::string& line : f.assumptions) fmt::print("  assumed: {}\n", line);
-  if (!f.ambiguous.empty()) fmt::print("  ambiguous: {}\n", f.ambiguous);
-  if (f.unsupported_opcodes != 0)
-    fmt::print("  {} requests are not RDMA WRITE, whose answers alone are compared\n", f.unsupported_opcodes);
-  fmt::print("  ACKs: {} match, {} different, {} missing, {} extra\n", v.acks.matched, v.acks.different, v.acks.missing,
-             v.acks.extra);
-  for (const std::string& line : v.acks.examples) fmt::print("    {}\n", line);
+Pace pace_of(const std::string& text) {
+  if (text == "captured") return {};
+  if (text == "line") return {Pace::kLine, 0};
+  char* end = nullptr;
+  const double gbps = std::strtod(text.c_str(), &end);
+  if (text.empty() || *end != 0 || !(gbps >= 0.001 && gbps <= 10000))
+    throw InputError("--pace: \"" + text + "\"; allowed are captured, line, and a rate of 0.001 to 10000 Gb/s");
+  return {Pace::kRate, gbps};
 }
 
-void print(const ReplayResult& r) {
-  fmt::print("{} packets captured, {} given to the NIC, {} cut\n", r.capture.packets, r.frames_fed, r.frames_cut);
-  for (size_t k = 0; k < traces::kFrameKinds; k++)
-    if (r.capture.packets_by_kind[k] != 0)
-      fmt::print("  {} {}\n", traces::name_of(traces::FrameKind(k)), r.capture.packets_by_kind[k]);
-  for (const std::string& note : r.capture.notes) fmt::print("  {}\n", note);
-  for (const FlowVerdict& flow : r.flows) print_flow(flow);
-  fmt::print("{}\n", r.failures().empty() ? "every ACK matches" : "the NIC does not answer as the capture does");
+void check_functional(const ReplayOptions& o) {
+  if (o.mode != "functional") return;
+  const auto refuse = [](const std::string& option) {
+    throw InputError(option + ": the functional mode has no clock and no line; allowed is it with --mode clocked");
+  };
+  if (o.pace != "captured") refuse("--pace");
+  if (o.pcap) refuse("--pcap");
+}
+
+ReplayRun run_of(const ReplayOptions& o) {
+  check(o.capture);
+  check_functional(o);
+  ReplayRun run;
+  run.files = o.capture.files;
+  run.as = o.as;
+  run.functional = o.mode == "functional";
+  run.pace = pace_of(o.pace);
+  run.verdict.ack_compare = o.ack_compare == "exact" ? AckCompare::kExact : AckCompare::kMeaning;
+  run.verdict.peer = o.peer_quirks == "rxe" ? Peer::kRxe : Peer::kNone;
+  run.path_mtu = o.capture.path_mtu;
+  run.mr_table = o.capture.mr_table;
+  run.qp_tables = qp_tables_of(o.capture);
+  run.qpn = o.capture.qpn;
+  run.from_s = o.capture.from_s;
+  run.to_s = o.capture.to_s;
+  run.show_progress = !o.quiet;
+  return run;
 }
 
 }  // namespace
 
 int replay_command(const ReplayOptions& o) {
   const Config config = resolve(o.config);
-  const auto as = traces::parse_ipv4(o.as);
-  if (!as) throw InputError("--as: \"" + o.as + "\" is no address; allowed is IPv4 in dotted form, such as 10.0.0.1");
+  ReplayRun run = run_of(o);
   RunReport report(o, config, "replay");
-  ReplayRun run;
-  run.file = o.capture;
-  run.as = *as;
   run.pcap_folder = report.pcap_folder();
-  run.show_progress = !o.quiet;
   const ReplayResult r = replay(config, run);
-  if (report.wants_tables()) print(r);
+  if (report.wants_tables()) fmt::print("{}", replay_text(r));
   for (const std::string& line : r.failures()) fmt::print(stderr, "balboa: {}\n", line);
   report.write("counters.txt", counters_text("nic0", r.counters));
-  report.finish(r.outcome.end, to_json(r));
+  report.finish(r.outcome.end, replay_json(r));
   // What came before the place where a capture breaks off was replayed; the break is told at the end.
-  if (!r.capture.input_error.empty()) {
-    fmt::print(stderr, "balboa: {}\n", r.capture.input_error);
+  if (!r.input_error.empty()) {
+    std::fflush(stdout);
+    fmt::print(stderr, "balboa: {}\n", r.input_error);
     return kBadInput;
   }
   return r.failures().empty() ? kGood : kFailed;

@@ -1,67 +1,67 @@
-// Replay of a capture: the simulated NIC takes the place of one endpoint, gets what that endpoint got, and its
-// acknowledgements are compared with those in the capture.
+// Replay of a capture: the simulated NIC takes the place of an endpoint, gets what that endpoint got and posts what it
+// posted; what it sends is compared, by meaning, with what the endpoint sent.
 #pragma once
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "sim/config/parameters.hpp"
-#include "sim/testbed/testbed.hpp"
-#include "traces/flows.hpp"
+#include "sim/replay/clocked_nic.hpp"
+#include "sim/replay/director.hpp"
 
 namespace sim {
 
-// What is compared of an acknowledgement.
-struct AckFields {
-  uint8_t opcode = 0;
-  uint32_t psn = 0;
-  uint8_t syndrome = 0;
-  uint32_t msn = 0;
-  friend bool operator==(const AckFields& a, const AckFields& b) {
-    return a.opcode == b.opcode && a.psn == b.psn && a.syndrome == b.syndrome && a.msn == b.msn;
-  }
-};
-
-// "PSN 8831574 ACK (0x1f) MSN 1"
-std::string to_string(const AckFields& fields);
-
-struct AckComparison {
-  uint64_t matched = 0, different = 0, missing = 0, extra = 0;
-  std::vector<std::string> examples;  // the first few that do not match, in full
-
-  bool all_match() const { return different == 0 && missing == 0 && extra == 0; }
-};
-
-// Compares in order. Where the two part, they are aligned again at the nearest acknowledgement that both have; what
-// lies between is `different` pair by pair, then missing (captured only) or extra (simulated only).
-AckComparison compare_acks(const std::vector<AckFields>& captured, const std::vector<AckFields>& simulated);
-
-struct FlowVerdict {
-  traces::ReplayFlow flow;
-  AckComparison acks;
-};
-
-struct ReplayResult {
-  Outcome outcome;
-  std::vector<FlowVerdict> flows;
-  uint64_t frames_fed = 0, frames_cut = 0;  // given to the NIC; left out because the capture does not hold them whole
-  traces::ReplayCapture capture;
-  std::vector<CounterValue> counters;
-
-  // Why the verdict is not "every ACK matches", a line each; empty when it is.
-  std::vector<std::string> failures() const;
-};
-
 struct ReplayRun {
-  std::string file;
-  traces::IpAddress as;
+  std::vector<std::string> files;  // "-" is standard input
+  std::string as;                  // EndpointFilter
+  bool functional = false;         // without the clock, the line and memory
+  Pace pace;
+  VerdictOptions verdict;
+  uint32_t path_mtu = 0;                                             // bytes; 0: inferred
+  std::string mr_table;                                              // CSV file; empty: none
+  std::vector<std::pair<traces::IpAddress, std::string>> qp_tables;  // host and the output of `rdma res show qp -j`
+  std::optional<uint32_t> qpn;
+  std::optional<double> from_s, to_s;
   std::string pcap_folder;  // empty: no capture of the simulation
   bool show_progress = false;
 };
 
-// Throws InputError and traces::InputError for a capture that cannot be replayed.
+struct ConnectionResult {
+  Binding binding;
+  uint32_t life = 0;
+  uint32_t capture_qpn = 0;  // of the endpoint
+  ReplayTally tally;
+  Verdicts verdicts;
+  std::string ambiguous;  // why the endpoint's own packets are not known; else empty
+  std::vector<std::string> assumptions;
+};
+
+struct ReplayResult {
+  Outcome outcome;
+  std::vector<ConnectionResult> connections;
+  Verdicts verdicts;  // of all
+  ReplayTally tally;  // of all
+  traces::Census census;
+  LookAheadCounts capture;
+  uint64_t unpaired_requests = 0, unpaired_answers = 0;  // of the endpoint, on lanes that belong to no connection
+  std::vector<std::string> notes;                        // clocks of several files
+  std::string input_error;                               // a damaged file, of which what came before was replayed
+  std::vector<CounterValue> counters;
+
+  // Whether anything was compared at all.
+  bool compared() const;
+  // Why the NIC does not act as the endpoint did, a line each; empty when it does.
+  std::vector<std::string> failures() const;
+};
+
+// Throws InputError and traces::InputError for what cannot be replayed.
 ReplayResult replay(const Config& config, const ReplayRun& run);
 
-nlohmann::ordered_json to_json(const ReplayResult& result);
+// The connections that fail, or all where they are few; and the verdict.
+std::string replay_text(const ReplayResult& result);
+
+nlohmann::ordered_json replay_json(const ReplayResult& result);
 
 }  // namespace sim

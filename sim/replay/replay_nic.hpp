@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "traces/bytes.hpp"
+#include "traces/roce.hpp"
 
 namespace sim {
 
@@ -20,6 +21,8 @@ struct TransportPacket {
   uint32_t payload_bytes = 0;               // without pad
   traces::ByteSpan payload;                 // empty where only its length is known
 };
+// The fields of a decoded packet, without payload.
+TransportPacket transport_of(const traces::RocePacket& roce);
 
 // What one queue pair of the NIC begins with, or goes on with after a part of the capture that is not known.
 struct ResponderState {
@@ -41,6 +44,14 @@ struct WorkRequest {
   uint32_t immediate = 0;
 };
 
+// Both ends of a queue pair on the wire.
+struct Binding {
+  uint32_t qpn = 0, peer_qpn = 0;
+  traces::IpAddress address, peer_address;
+  traces::MacAddress mac{}, peer_mac{};
+  uint16_t source_port = 0;  // UDP
+};
+
 // Memory that the NIC lets its peers use: [first, end), at the same address in the host.
 struct OpenRegion {
   uint32_t remote_key = 0;
@@ -59,6 +70,14 @@ class ReplayNic {
   // Before anything else.
   virtual void observe_sent(Observer observer) = 0;
 
+  // What only a NIC with a clock, a line and memory makes use of. What follows set_time() happens at that time of the
+  // capture. bind() comes before anything else of a connection; stage_payload() gives bytes of its next work request.
+  virtual void set_time(int64_t) {}
+  virtual void bind(uint32_t, const Binding&) {}
+  virtual void stage_payload(uint32_t, uint64_t /*offset_bytes*/, traces::ByteSpan) {}
+  virtual void seed_memory(uint64_t /*address*/, traces::ByteSpan) {}
+  virtual void receive_frame(traces::ByteSpan) {}  // of no connection, as it came
+
   // Begins a new life of one half of a queue pair: all that it held is forgotten.
   virtual void set_responder(uint32_t connection, const ResponderState& state) = 0;
   virtual void set_requester(uint32_t connection, const RequesterState& state) = 0;
@@ -67,8 +86,8 @@ class ReplayNic {
 
   virtual void post_receive(uint32_t connection, uint32_t length_bytes) = 0;
   virtual void post_send(uint32_t connection, const WorkRequest& work) = 0;
-  // A packet from the peer of `connection`.
-  virtual void receive(uint32_t connection, const TransportPacket& packet) = 0;
+  // A packet from the peer of `connection`; `frame` as it came, empty when it is to be made of the fields.
+  virtual void receive(uint32_t connection, const TransportPacket& packet, traces::ByteSpan frame) = 0;
   // All that the NIC has to do without further packets is done; time-outs do not run out.
   virtual void settle() = 0;
 };

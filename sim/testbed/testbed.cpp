@@ -87,7 +87,8 @@ Outcome Testbed::run(const Activity& activity, bool show_progress) {
   outcome.trace = trace_;
   if (!outcome.problems.empty()) return outcome;
   if (!activity.done()) outcome.problems = stuck("deadlock: the work is not done, but nothing can move");
-  for (auto& n : nodes_) append(outcome.problems, leftovers(n->domain().domain(), n->elaboration().streams()));
+  std::vector<std::string>& left = activity.may_leave_work() ? outcome.left : outcome.problems;
+  for (auto& n : nodes_) append(left, leftovers(n->domain().domain(), n->elaboration().streams()));
   return outcome;
 }
 

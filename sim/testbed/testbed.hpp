@@ -21,11 +21,14 @@ class Activity {
   virtual bool done() const = 0;
   virtual uint64_t progress() const = 0;         // grows with everything that is achieved
   virtual bool watched() const { return true; }  // false: long silence is in the nature of the work
+  // True: what is left in the NIC at the end is in the nature of the work.
+  virtual bool may_leave_work() const { return false; }
 };
 
 struct Outcome {
   hw::Picoseconds end = 0;            // the last cycle in which a token moved, or a CPU saw a completion
   std::vector<std::string> problems;  // empty: the work is done and nothing is left anywhere
+  std::vector<std::string> left;      // in the NIC, by work that may leave some
   std::shared_ptr<Trace> trace;       // null: none was asked for
 };
 

@@ -99,7 +99,7 @@ TEST(Options, TwoValuesForOneParameterAreRefused) {
 
 TEST(Options, ReplayAndRun) {
   const auto replay = parsed<ReplayOptions>("c.pcap --as 10.77.0.1 -o d");
-  EXPECT_EQ(replay.capture, "c.pcap");
+  EXPECT_EQ(replay.capture.files, std::vector<std::string>{"c.pcap"});
   EXPECT_EQ(replay.as, "10.77.0.1");
   EXPECT_EQ(replay.output, "d");
   EXPECT_EQ(parsed<RunOptions>("s.toml --set sim.seed=2").config.file, "s.toml");

@@ -5,7 +5,7 @@
 
 #include "fuzz_checks.hpp"
 #include "support.hpp"
-#include "traces/flows.hpp"
+#include "traces/connections.hpp"
 
 namespace traces {
 namespace {
@@ -28,17 +28,17 @@ std::vector<uint8_t> mutate(std::vector<uint8_t> bytes, std::mt19937& random) {
   return bytes;
 }
 
-// True when the capture could be replayed, cut or not.
-bool replay(const std::string& file, const char* ours) {
+// True when the capture holds a connection, cut or not.
+bool has_connection(const std::string& file) {
+  ConnectionTracker tracker;
   try {
-    const ReplayCapture capture = read_replay(file, test::ip(ours));
-    EXPECT_FALSE(capture.flows.empty());
-    if (!capture.input_error.empty()) test::expect_error_line(capture.input_error, file);
-    return true;
+    PcapReader reader(file);
+    for (Packet packet; reader.read(packet);) tracker.add(packet, decode(packet));
   } catch (const InputError& error) {
     test::expect_error_line(error.what(), file);
-    return false;
   }
+  tracker.finish();
+  return !tracker.lanes().empty();
 }
 
 TEST(Fuzz, DamagedCapturesNeverCrash) {
@@ -52,18 +52,18 @@ TEST(Fuzz, DamagedCapturesNeverCrash) {
   }
   std::mt19937 random(3);
   test::TemporaryFile file("damaged.pcap");
-  size_t replayed = 0;
+  size_t readable = 0;
   for (size_t i = 0; i < kMutations && !testing::Test::HasFailure(); ++i) {
     SCOPED_TRACE(i);
     const std::vector<uint8_t> damaged = mutate(originals[i % originals.size()], random);
     test::write_bytes(file.name(), damaged);
     EXPECT_EQ(test::problem_of_capture(file.name()), "");
     EXPECT_EQ(test::problem_of_frame(ByteSpan(damaged).slice(24 + 16, 2000)), "");
-    replayed += replay(file.name(), "10.77.0.1") || replay(file.name(), "10.1.16.61");
+    readable += has_connection(file.name());
   }
   // Damage that nothing survives, or that everything survives, would test nothing.
-  EXPECT_GT(replayed, kMutations / 10);
-  EXPECT_LT(replayed, kMutations);
+  EXPECT_GT(readable, kMutations / 10);
+  EXPECT_LT(readable, kMutations);
 }
 
 }  // namespace

@@ -1,0 +1,350 @@
+#include "sim/replay/director.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+#include "hw/bus/wire.hpp"
+#include "sim/config/error.hpp"
+#include "traces/psn.hpp"
+
+namespace sim {
+namespace {
+
+using traces::distance24;
+using traces::kNoLane;
+using traces::kPsnMask;
+using traces::Verb;
+
+// The capture does not tell how long the receive buffers are: long enough.
+constexpr uint32_t kReceiveBytes = uint32_t(1) << 31;
+
+Verb verb_of(const HeldPacket& held) {
+  return traces::operation_of(held.transport.opcode).verb;
+}
+
+bool takes_receive(const TransportPacket& t) {
+  return hw::wire::takes_receive(hw::Bits<8>(t.opcode));
+}
+
+void tell_other_payload(ReplayConnection& c, const Sighting& request) {
+  c.verdicts.requests.give(Verdict::kDifferent, &request, nullptr, "the NIC sent another payload");
+}
+
+}  // namespace
+
+bool PayloadPairs::agree(uint32_t psn, bool captured, traces::ByteSpan payload) {
+  const uint64_t hash = std::hash<std::string_view>()({reinterpret_cast<const char*>(payload.data), payload.size});
+  const auto [other, is_first] = waiting_.try_emplace(psn, Waiting{captured, hash});
+  if (is_first || other->second.captured == captured) {
+    other->second = {captured, hash};
+    if (waiting_.size() > kWaiting) waiting_.clear();
+    return true;
+  }
+  const bool agrees = other->second.hash == hash;
+  waiting_.erase(other);
+  return agrees;
+}
+
+Director::Director(LookAhead& capture, ReplayNic& nic, const DirectorOptions& options)
+    : capture_(capture), nic_(nic), options_(options) {
+  nic_.observe_sent([this](uint32_t number, const TransportPacket& packet) { nic_sent(number, packet); });
+  read_data_.seed_with([this](uint64_t address, traces::ByteSpan bytes) { nic_.seed_memory(address, bytes); });
+  capture_.observe([this](HeldPacket& held, const traces::RocePacket& roce) { observe(held, roce); });
+}
+
+// ------------------------------------------------------------------------------------------ ahead of the replay
+
+void Director::observe(HeldPacket& held, const traces::RocePacket& roce) {
+  if (held.lane == kNoLane) return;
+  note_binding(held, roce);
+  if (held.frame.empty()) return;
+  if (held.course == Course::kRequestIn) read_data_.request(host_of(roce.destination), held, held.after_gap);
+  if (held.course != Course::kResponseOut || verb_of(held) != Verb::kReadResponse || held.atomic) return;
+  const uint32_t requests = capture_.peer_of(held.lane);
+  held.read.seeded = held.transport.payload_bytes;
+  if (requests == kNoLane) return;
+  read_data_.response(host_of(roce.source), requests, capture_.tracker().lanes()[requests].path_mtu, held);
+}
+
+void Director::note_binding(const HeldPacket& held, const traces::RocePacket& roce) {
+  if (held.lane >= bindings_.size()) bindings_.resize(held.lane + 1);
+  if (bindings_[held.lane]) return;
+  const bool is_in = held.course == Course::kRequestIn || held.course == Course::kResponseIn;
+  Binding b;
+  b.address = is_in ? roce.destination : roce.source;
+  b.peer_address = is_in ? roce.source : roce.destination;
+  b.mac = is_in ? roce.destination_mac : roce.source_mac;
+  b.peer_mac = is_in ? roce.source_mac : roce.destination_mac;
+  b.source_port = roce.source_port;
+  bindings_[held.lane] = b;
+}
+
+uint32_t Director::host_of(const traces::IpAddress& address) {
+  return hosts_.emplace(address, uint32_t(hosts_.size())).first->second;
+}
+
+// ---------------------------------------------------------------------------------------------- connections
+
+Binding Director::binding_of(uint32_t lane, uint32_t row) const {
+  const uint32_t peer = capture_.peer_of(lane);
+  const bool has_own = lane < bindings_.size() && bindings_[lane];
+  Binding b = has_own ? *bindings_[lane] : *bindings_[peer];
+  const uint32_t qpn = capture_.tracker().lanes()[lane].qpn;
+  b.qpn = qpn % hw::kMaxQps == row ? qpn : row;
+  b.peer_qpn = peer == kNoLane ? 0 : capture_.tracker().lanes()[peer].qpn;
+  return b;
+}
+
+ReplayConnection& Director::connection_of(uint32_t lane) {
+  if (lane >= by_lane_.size()) by_lane_.resize(lane + 1);
+  if (by_lane_[lane] != nullptr) return *by_lane_[lane];
+  const auto row = qp_rows_.claim(capture_.tracker().lanes()[lane].qpn);
+  if (!row)
+    throw InputError("--as: its endpoints have more than " + std::to_string(hw::kMaxQps) +
+                     " queue pairs; allowed are as many as the NIC has rows: choose with --qp, --from and --to");
+  auto made = std::make_unique<ReplayConnection>(options_.verdict);
+  made->lane = lane;
+  made->number = *row;
+  made->binding = binding_of(lane, *row);
+  made->host = host_of(made->binding.address);
+  nic_.bind(*row, made->binding);
+  if (*row >= by_number_.size()) by_number_.resize(*row + 1);
+  by_lane_[lane] = by_number_[*row] = made.get();
+  connections_.push_back(std::move(made));
+  return *connections_.back();
+}
+
+// That of a packet which the endpoint sent; null while the lane to the endpoint is not known.
+ReplayConnection* Director::own_connection(const HeldPacket& held) {
+  const uint32_t peer = capture_.peer_of(capture_.life_of(held.lane));
+  return peer == kNoLane ? nullptr : &connection_of(capture_.life_of(peer));
+}
+
+bool Director::step() {
+  HeldPacket* held = capture_.next();
+  if (held == nullptr) return false;
+  nic_.set_time(held->time_ns);
+  switch (held->course) {
+    case Course::kRequestIn:
+      request_in(*held);
+      break;
+    case Course::kResponseIn:
+      answer_in(*held);
+      break;
+    case Course::kRequestOut:
+      request_out(*held);
+      break;
+    case Course::kResponseOut:
+      answer_out(*held);
+      break;
+    case Course::kFrameIn:
+      nic_.receive_frame(held->frame);
+      break;
+    case Course::kOther:
+      break;
+  }
+  nic_.settle();
+  return true;
+}
+
+// --------------------------------------------------------------------------------------------- as responder
+
+void Director::request_in(const HeldPacket& held) {
+  if (held.undelivered) return;
+  ReplayConnection& c = connection_of(capture_.life_of(held.lane));
+  if (!follow(c, held)) {
+    c.tally.not_given++;
+    c.answers.not_fed(held.transport.psn, held.psns);
+    return;
+  }
+  prepare(c, held);
+  c.answers.request(held.transport.psn, held.psns, held.transport.opcode, held.transport.ack_request, !held.first_sight,
+                    held.index);
+  c.tally.requests_in++;
+  give(c, held);
+}
+
+// Keeps the responder where the endpoint's stands: false for a packet that the NIC must not see because what it rests
+// on is not captured.
+bool Director::follow(ReplayConnection& c, const HeldPacket& held) {
+  const TransportPacket& t = held.transport;
+  int32_t ahead = c.responds ? distance24(t.psn, c.expected_psn) : 0;
+  if (ahead > 0 && c.known_lost != c.expected_psn) {
+    if (capture_.fate_of(held, c.expected_psn) == Fate::kLost) {
+      c.known_lost = c.expected_psn;
+    } else {
+      c.answers.not_fed(c.expected_psn, uint32_t(ahead));
+      c.responds = false;
+    }
+  }
+  if (!c.responds) {
+    if (!traces::starts_message(t.opcode)) return false;
+    begin_responder(c, held);
+    ahead = 0;
+  }
+  if (ahead == 0 && !held.not_ready && held.refused_with == 0) c.expected_psn = (t.psn + held.psns) & kPsnMask;
+  return true;
+}
+
+void Director::begin_responder(ReplayConnection& c, const HeldPacket& held) {
+  const traces::Lane& lane = capture_.tracker().lanes()[c.lane];
+  const uint32_t psn = held.transport.psn;
+  auto msn = capture_.msn_before(held);
+  if (!msn && lane.adopted && lane.adopted_psn == psn) msn = lane.starting_msn;
+  if (c.has_responded) c.tally.restarts++;
+  c.responds = c.has_responded = true;
+  c.known_lost.reset();
+  c.expected_psn = psn;
+  nic_.set_responder(c.number, {psn, msn.value_or(0), lane.path_mtu});
+  c.answers.restart(psn, msn.value_or(0));
+}
+
+// What the endpoint's host had ready for the request.
+void Director::prepare(ReplayConnection& c, const HeldPacket& held) {
+  const TransportPacket& t = held.transport;
+  if (hw::wire::has_reth(hw::Bits<8>(t.opcode)) && t.dma_length != 0) open_memory(c, held);
+  const bool is_in_order = c.expected_psn == ((t.psn + held.psns) & kPsnMask);
+  if (takes_receive(t) && is_in_order && !held.not_ready) nic_.post_receive(c.number, kReceiveBytes);
+}
+
+void Director::open_memory(ReplayConnection& c, const HeldPacket& held) {
+  const auto open = [&](const traces::MemoryRegion& region) {
+    if (const MemoryKeys::Region* r = keys_.extend(c.host, region))
+      nic_.set_region({r->nic_key, r->first, r->end, (r->rights & traces::kRemoteRead) != 0,
+                       (r->rights & traces::kRemoteWrite) != 0});
+  };
+  const traces::MrTable* table = options_.mr_table;
+  if (table != nullptr && table->has_host(c.binding.address)) {
+    if (keys_.find(c.host, held.transport.remote_key) == nullptr)
+      for (const traces::MemoryRegion& region : table->regions_of(c.binding.address)) open(region);
+    return;
+  }
+  if (held.refused_with != 0) return;
+  const TransportPacket& t = held.transport;
+  const uint8_t right = verb_of(held) == Verb::kReadRequest ? traces::kRemoteRead : traces::kRemoteWrite;
+  const MemoryKeys::Region* known = keys_.find(c.host, t.remote_key);
+  const uint64_t end = t.virtual_address + t.dma_length;
+  if (known != nullptr && known->covers({0, t.virtual_address, end, right})) return;
+  for (const traces::MemoryRegion& region : capture_.tracker().lanes()[c.lane].memory.regions())
+    if (region.remote_key == t.remote_key) open(region);
+  open({t.remote_key, t.virtual_address, end, right});
+}
+
+// The packet as it came, or with the numbers that stand for its own.
+void Director::give(ReplayConnection& c, const HeldPacket& held) {
+  TransportPacket t = held.transport;
+  t.payload = held.payload();
+  bool native = held.native && c.binding.qpn == capture_.tracker().lanes()[c.lane].qpn;
+  if (const MemoryKeys::Region* region = keys_.find(c.host, t.remote_key)) {
+    native = native && region->nic_key == t.remote_key;
+    t.remote_key = region->nic_key;
+  }
+  c.tally.translated += !native;
+  c.tally.repaired += held.repaired;
+  nic_.receive(c.number, t, native ? traces::ByteSpan(held.frame) : traces::ByteSpan());
+}
+
+void Director::answer_out(const HeldPacket& held) {
+  ReplayConnection* c = own_connection(held);
+  if (c == nullptr) {
+    unpaired_answers_++;
+    return;
+  }
+  c->tally.answers_out++;
+  c->answers.captured(held.transport, held.index, held.time_ns);
+  if (held.read.verified + held.read.seeded + held.read.different == 0) return;
+  c->verdicts.add_data({held.read.verified, held.read.seeded, held.read.different}, held.index, held.transport.psn);
+  const bool is_known = held.read.verified == held.transport.payload_bytes;
+  if (is_known && !c->answer_data.agree(held.transport.psn, true, held.payload()))
+    c->verdicts.add_data({0, 0, held.transport.payload_bytes}, held.index, held.transport.psn);
+}
+
+// --------------------------------------------------------------------------------------------- as requester
+
+void Director::answer_in(const HeldPacket& held) {
+  ReplayConnection& c = connection_of(capture_.life_of(held.lane));
+  if (!c.asks || distance24(held.transport.psn, c.next_psn) >= 0) {
+    c.tally.not_given++;  // the request is not captured
+    return;
+  }
+  c.tally.answers_in++;
+  c.requests.answered(held.transport);
+  give(c, held);
+}
+
+void Director::request_out(HeldPacket& held) {
+  ReplayConnection* c = own_connection(held);
+  if (c == nullptr) {
+    unpaired_requests_++;
+    return;
+  }
+  c->tally.requests_out++;
+  if (held.first_sight && traces::starts_message(held.transport.opcode) && !held.posted) post(*c, held);
+  if (!c->asks) c->requests.not_fed(held.transport.psn, held.psns);
+  c->requests.captured(held.transport, held.psns, held.first_sight, held.index, held.time_ns);
+  const bool has_data = held.first_sight && !held.repaired && held.payload().size != 0;
+  if (has_data && c->asks && !c->request_data.agree(held.transport.psn, true, held.payload()))
+    tell_other_payload(*c, {held.transport, held.index, held.time_ns});
+}
+
+// Posts the message that the packet begins, after those before it that the tap saw later.
+void Director::post(ReplayConnection& c, HeldPacket& held) {
+  while (c.asks && c.next_psn != held.transport.psn) {
+    HeldPacket* earlier = capture_.find_start(held, c.next_psn);
+    if (earlier == nullptr || earlier->posted || !earlier->message.complete) break;
+    post(c, *earlier);
+  }
+  if (!held.message.complete) {
+    c.asks = false;
+    return;
+  }
+  const TransportPacket& t = held.transport;
+  if (!c.asks || c.next_psn != t.psn) {
+    if (c.has_asked) c.tally.restarts++;
+    c.asks = c.has_asked = true;
+    nic_.set_requester(c.number, {t.psn, capture_.tracker().lanes()[capture_.life_of(held.lane)].path_mtu});
+    c.requests.restart(t.psn);
+  }
+  WorkRequest work;
+  const Verb verb = verb_of(held);
+  work.kind = verb == Verb::kSend ? WorkKind::kSend : verb == Verb::kReadRequest ? WorkKind::kRead : WorkKind::kWrite;
+  work.length = held.message.length;
+  work.has_immediate = held.message.has_immediate;
+  work.immediate = held.message.immediate;
+  work.solicited = held.message.solicited;
+  work.remote_address = t.virtual_address;
+  work.remote_key = t.remote_key;
+  capture_.visit_message(
+      held, [&](uint64_t offset, traces::ByteSpan payload) { nic_.stage_payload(c.number, offset, payload); });
+  c.next_psn = (held.message.last_psn + (work.kind == WorkKind::kRead ? held.psns : 1)) & kPsnMask;
+  held.posted = true;
+  c.tally.posted++;
+  nic_.post_send(c.number, work);
+}
+
+// ------------------------------------------------------------------------------------------------- the NIC
+
+void Director::nic_sent(uint32_t number, const TransportPacket& packet) {
+  ReplayConnection& c = *by_number_[number];
+  if (traces::is_response(packet.opcode)) {
+    c.answers.simulated(packet);
+    const bool is_read = traces::operation_of(packet.opcode).verb == Verb::kReadResponse;
+    if (is_read && packet.payload.size != 0 && !c.answer_data.agree(packet.psn, false, packet.payload))
+      c.verdicts.add_data({0, 0, packet.payload_bytes}, 0, packet.psn);
+    return;
+  }
+  const uint32_t mtu = capture_.tracker().lanes()[c.lane].path_mtu;
+  const bool is_read = traces::operation_of(packet.opcode).verb == Verb::kReadRequest && packet.dma_length != 0;
+  c.requests.simulated(packet, is_read ? (packet.dma_length - 1) / mtu + 1 : 1);
+  if (packet.payload.size != 0 && !c.request_data.agree(packet.psn, false, packet.payload))
+    tell_other_payload(c, {packet, 0, 0});
+}
+
+void Director::finish() {
+  for (const auto& c : connections_) {
+    c->answers.finish(c->tally.answers_out != 0);
+    c->requests.finish();
+  }
+}
+
+}  // namespace sim
