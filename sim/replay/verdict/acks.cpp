@@ -1,0 +1,229 @@
+#include "sim/replay/verdict/acks.hpp"
+
+#include "traces/opcode.hpp"
+#include "traces/psn.hpp"
+
+namespace sim {
+
+using traces::distance24;
+
+namespace {
+
+constexpr size_t kMaxWaiting = 128;
+
+void give(VerdictCounts& counts, Verdict verdict, Side side, const Sighting& one, const Sighting* counterpart,
+          const char* reason) {
+  if (side == kCaptured)
+    counts.give(verdict, &one, counterpart, reason);
+  else
+    counts.give(verdict, counterpart, &one, reason);
+}
+
+}  // namespace
+
+void AckJudge::start(uint32_t psn) {
+  covered_[kCaptured] = covered_[kSimulated] = (psn - 1) & traces::kPsnMask;
+  has_agreed_ = is_due_ = is_again_ = false;
+}
+
+void AckJudge::restart(uint32_t psn, uint32_t msn) {
+  start(psn);
+  agreed_psn_ = covered_[kCaptured];
+  agreed_msn_ = msn;
+  has_agreed_ = true;
+}
+
+void AckJudge::request(uint32_t psn, uint32_t psns, bool ack_request, bool again) {
+  const uint32_t last = (psn + psns - 1) & traces::kPsnMask;
+  if (again) {
+    const bool goes_on = is_again_ && distance24(psn, again_last_) == 1;
+    if (!goes_on) again_first_ = psn;
+    again_last_ = last;
+    is_again_ = true;
+  } else if (ack_request) {
+    due_ = last;
+    is_due_ = true;
+  }
+}
+
+// Between the last agreed one and here a message ends at most once for each PSN.
+bool AckJudge::is_plausible(uint32_t psn, uint32_t msn) const {
+  if (!has_agreed_) return true;
+  const int32_t messages = distance24(msn, agreed_msn_);
+  return messages >= 0 && messages <= distance24(psn, agreed_psn_);
+}
+
+bool AckJudge::is_sent_again(uint32_t psn) const {
+  return is_again_ && distance24(psn, again_first_) >= 0 && distance24(psn, again_last_) <= 0;
+}
+
+void AckJudge::agree(const Sighting& ack) {
+  agreed_psn_ = ack.packet.psn;
+  agreed_msn_ = ack.packet.msn;
+  has_agreed_ = true;
+}
+
+AckJudge::Reacks& AckJudge::reacks() {
+  if (!reacks_) reacks_ = std::make_unique<Reacks>();
+  return *reacks_;
+}
+
+void AckJudge::acknowledge(Side side, const Sighting& ack, VerdictCounts& counts) {
+  if (traces::operation_of(ack.packet.opcode).verb == traces::Verb::kAtomicAck) return atomic(side, ack, counts);
+  const uint32_t psn = ack.packet.psn;
+  if (distance24(psn, covered_[side]) <= 0) return repeat(side, ack, counts);
+  const bool judged = meet(side, ack, counts);
+  covered_[side] = psn;
+  if (judged) return;
+  if (distance24(psn, covered_[other(side)]) <= 0)
+    lie_between(side, ack, counts);
+  else
+    wait(side, ack, counts);
+}
+
+void AckJudge::atomic(Side side, const Sighting& ack, VerdictCounts& counts) {
+  const bool is_new = distance24(ack.packet.psn, agreed_psn_) > 0;
+  const bool is_right = !is_new || is_plausible(ack.packet.psn, ack.packet.msn);
+  cover(side, ack.packet.psn, counts);
+  give(counts, is_right ? Verdict::kNotComparable : Verdict::kDifferent, side, ack, nullptr,
+       is_right ? "atomics are not yet supported" : "an MSN that the answers before it exclude");
+  if (is_right && is_new && has_agreed_) agree(ack);
+}
+
+// Judges those of the other side that waited up to this PSN. True when this one is judged with them.
+bool AckJudge::meet(Side side, const Sighting& ack, VerdictCounts& counts) {
+  if (!waits_for(side)) return false;
+  bool judged = false, bounds = is_plausible(ack.packet.psn, ack.packet.msn);
+  size_t i = 0;
+  for (; i < waiting_.size() && distance24(waiting_[i].packet.psn, ack.packet.psn) < 0; i++) {
+    const Sighting& before = waiting_[i];
+    if (!is_plausible(before.packet.psn, before.packet.msn)) {
+      give(counts, Verdict::kDifferent, ahead_, before, nullptr, "an MSN that the answers before it exclude");
+    } else if (bounds && distance24(ack.packet.msn, before.packet.msn) < 0) {
+      give(counts, Verdict::kDifferent, side, ack, &before, "the MSN goes back");
+      judged = true;
+      bounds = false;  // one of the two is wrong, and which one is not known
+    } else {
+      give(counts, Verdict::kEquivalent, ahead_, before, nullptr, "covered by a neighbour");
+      agree(before);
+    }
+  }
+  if (i < waiting_.size() && waiting_[i].packet.psn == ack.packet.psn && !judged) {
+    const bool same = waiting_[i].packet.msn == ack.packet.msn;
+    give(counts, same ? Verdict::kMatch : Verdict::kDifferent, side, ack, &waiting_[i],
+         same ? "the same" : "other MSN");
+    if (same) agree(ack);
+    judged = true;
+    i++;
+  }
+  waiting_.erase(waiting_.begin(), waiting_.begin() + std::ptrdiff_t(i));
+  return judged;
+}
+
+// The other side has acknowledged more already.
+void AckJudge::lie_between(Side side, const Sighting& ack, VerdictCounts& counts) {
+  const TransportPacket& p = ack.packet;
+  if (!is_plausible(p.psn, p.msn))
+    return give(counts, Verdict::kDifferent, side, ack, nullptr, "an MSN that the answers before it exclude");
+  const bool bounded = waits_for(side) && is_plausible(waiting_.front().packet.psn, waiting_.front().packet.msn);
+  if (bounded && distance24(waiting_.front().packet.msn, p.msn) < 0) {
+    give(counts, Verdict::kDifferent, side, ack, &waiting_.front(), "the MSN goes back");
+    waiting_.erase(waiting_.begin());  // one of the two is wrong, and which one is not known
+    return;
+  }
+  give(counts, Verdict::kEquivalent, side, ack, nullptr, "covered by a neighbour");
+  agree(ack);
+}
+
+void AckJudge::wait(Side side, const Sighting& ack, VerdictCounts& counts) {
+  if (waiting_.size() == kMaxWaiting) {
+    const bool is_captured = ahead_ == kCaptured;
+    give(counts, is_captured ? Verdict::kMissing : Verdict::kNotComparable, ahead_, waiting_.front(), nullptr,
+         is_captured ? "the NIC falls far behind" : "the endpoint falls far behind");
+    waiting_.erase(waiting_.begin());
+  }
+  ahead_ = side;
+  waiting_.push_back(ack);
+}
+
+// An ACK of what the side acknowledged before. Its number is free; its MSN may be that of its PSN or a later one.
+void AckJudge::repeat(Side side, const Sighting& ack, VerdictCounts& counts) {
+  const TransportPacket& p = ack.packet;
+  const int32_t behind = distance24(covered_[side], p.psn);
+  if (behind > 0 && is_sent_again(p.psn)) {
+    if (reacks().own_psn[side]++ == 0) reacks().first[side] = ack;
+    return;
+  }
+  if (is_again_ && behind == 0) reacks().completed_psn[side] = true;
+  const bool is_ahead = !waiting_.empty() && ahead_ == side;
+  const uint32_t psn = is_ahead ? waiting_.back().packet.psn : agreed_psn_;
+  const uint32_t msn = is_ahead ? waiting_.back().packet.msn : agreed_msn_;
+  const bool is_known = is_ahead || has_agreed_;
+  const int32_t messages = distance24(msn, p.msn), psns = distance24(psn, p.psn);
+  const bool is_right = !is_known || (psns >= 0 ? messages >= 0 && messages <= psns : is_plausible(p.psn, p.msn));
+  give(counts, is_right ? Verdict::kEquivalent : Verdict::kDifferent, side, ack, nullptr,
+       is_right ? "acknowledged again" : "acknowledged again with another MSN");
+}
+
+void AckJudge::cover(Side side, uint32_t psn, VerdictCounts& counts) {
+  if (distance24(psn, covered_[side]) <= 0) return;
+  covered_[side] = psn;
+  if (!waits_for(side)) return;
+  size_t i = 0;
+  for (; i < waiting_.size() && distance24(waiting_[i].packet.psn, psn) <= 0; i++) {
+    const bool is_right = is_plausible(waiting_[i].packet.psn, waiting_[i].packet.msn);
+    give(counts, is_right ? Verdict::kEquivalent : Verdict::kDifferent, ahead_, waiting_[i], nullptr,
+         is_right ? "covered by an answer of another kind" : "an MSN that the answers before it exclude");
+    if (is_right) agree(waiting_[i]);
+  }
+  waiting_.erase(waiting_.begin(), waiting_.begin() + std::ptrdiff_t(i));
+}
+
+size_t AckJudge::refuse(uint32_t psn, const Sighting& nak, VerdictCounts& counts) {
+  if (!waits_for(kCaptured)) return 0;
+  size_t first = waiting_.size();
+  while (first > 0 && distance24(waiting_[first - 1].packet.psn, psn) >= 0) first--;
+  for (size_t i = first; i < waiting_.size(); i++)
+    counts.give(Verdict::kDifferent, &nak, &waiting_[i], "the endpoint refused it");
+  const size_t refused = waiting_.size() - first;
+  waiting_.resize(first);
+  return refused;
+}
+
+void AckJudge::give_up(VerdictCounts& counts, const char* reason) {
+  for (const Sighting& ack : waiting_) give(counts, Verdict::kNotComparable, ahead_, ack, nullptr, reason);
+  waiting_ = {};
+}
+
+void AckJudge::finish_reacks(Peer peer, VerdictCounts& counts) {
+  if (!reacks_) return;
+  const uint64_t captured = reacks_->own_psn[kCaptured], simulated = reacks_->own_psn[kSimulated];
+  const Sighting *one = &reacks_->first[kCaptured], *two = &reacks_->first[kSimulated];
+  if (captured > 0 && simulated > 0)
+    counts.give(Verdict::kEquivalent, one, two, "acknowledged again with its own PSN", captured + simulated);
+  else if (captured > 0 && departs(peer, Quirk::kOwnPsnReack))
+    counts.depart(Quirk::kOwnPsnReack, one, nullptr, captured);
+  else if (captured > 0)
+    counts.give(Verdict::kDifferent, one, nullptr, "acknowledged again with its own PSN", captured);
+  else if (simulated > 0)
+    counts.give(reacks_->completed_psn[kCaptured] ? Verdict::kDifferent : Verdict::kUnseen, nullptr, two,
+                "acknowledged again with its own PSN", simulated);
+  reacks_.reset();
+}
+
+void AckJudge::finish(Peer peer, VerdictCounts& counts) {
+  finish_reacks(peer, counts);
+  if (ahead_ == kSimulated) return give_up(counts, "the capture ends");
+  const bool owed = is_due_ && distance24(due_, covered_[kSimulated]) > 0;
+  for (const Sighting& ack : waiting_) {
+    if (owed)
+      counts.give(Verdict::kMissing, &ack, nullptr, "the NIC never acknowledged it");
+    else if (is_again_ && departs(peer, Quirk::kAckInMessage))
+      counts.depart(Quirk::kAckInMessage, &ack, nullptr);
+    else
+      counts.give(Verdict::kNotComparable, &ack, nullptr, "nothing asked the NIC for this ACK");
+  }
+  waiting_ = {};
+}
+
+}  // namespace sim

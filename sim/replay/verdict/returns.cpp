@@ -1,0 +1,97 @@
+#include "sim/replay/verdict/returns.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "traces/opcode.hpp"
+#include "traces/psn.hpp"
+
+namespace sim {
+
+using traces::distance24;
+
+namespace {
+
+constexpr size_t kMaxReturns = 64;
+
+bool is_read(const TransportPacket& packet) {
+  return traces::operation_of(packet.opcode).verb == traces::Verb::kReadRequest;
+}
+
+}  // namespace
+
+void ReturnJudge::add(Return r, VerdictCounts& counts) {
+  if (returns_.size() == kMaxReturns) {
+    resolve(returns_.front(), counts);
+    returns_.erase(returns_.begin());
+  }
+  returns_.push_back(std::move(r));
+}
+
+void ReturnJudge::told(uint32_t psn, VerdictCounts& counts) {
+  Return r;
+  r.psn = psn;
+  r.told = true;
+  add(std::move(r), counts);
+}
+
+void ReturnJudge::went_back(Side side, const Sighting& first, VerdictCounts& counts) {
+  const uint32_t psn = first.packet.psn;
+  const auto same =
+      std::find_if(returns_.begin(), returns_.end(), [&](const Return& r) { return r.psn == psn && !r.by[side]; });
+  if (same == returns_.end()) {
+    Return r;
+    r.psn = psn;
+    r.by[side] = first;
+    return add(std::move(r), counts);
+  }
+  same->by[side] = first;
+  if (!same->by[other(side)]) return;
+  compare(*same, counts);
+  returns_.erase(same);
+}
+
+void ReturnJudge::compare(const Return& r, VerdictCounts& counts) {
+  const Sighting &c = *r.by[kCaptured], &s = *r.by[kSimulated];
+  const bool same = c.packet.opcode == s.packet.opcode && c.packet.virtual_address == s.packet.virtual_address &&
+                    c.packet.remote_key == s.packet.remote_key;
+  counts.give(same ? Verdict::kMatch : Verdict::kDifferent, &c, &s, same ? "sent again" : "sent again otherwise");
+}
+
+void ReturnJudge::acknowledge(uint32_t psn) {
+  for (Return& r : returns_) r.acknowledged |= distance24(r.psn, psn) <= 0;
+}
+
+// Only one side went back, or none did.
+void ReturnJudge::resolve(const Return& r, VerdictCounts& counts) {
+  if (r.by[kCaptured]) {
+    const Verdict verdict = r.told ? Verdict::kMissing : Verdict::kUnseen;
+    return counts.give(verdict, &*r.by[kCaptured], nullptr,
+                       r.told ? "the NIC did not go back to the refused PSN" : "sent again without a visible cause");
+  }
+  if (!r.by[kSimulated]) return;
+  const Sighting& s = *r.by[kSimulated];
+  if (!r.acknowledged)
+    counts.give(Verdict::kNotComparable, nullptr, &s, "the capture ends");
+  else if (r.told)
+    counts.give(Verdict::kUnseen, nullptr, &s, "acknowledged later: the endpoint sent it again");
+  else if (is_read(s.packet) && departs(peer_, Quirk::kNoImpliedNak))
+    counts.depart(Quirk::kNoImpliedNak, nullptr, &s);
+  else
+    counts.give(Verdict::kExtra, nullptr, &s, "the endpoint did not send it again");
+}
+
+void ReturnJudge::give_up(VerdictCounts& counts, const char* reason) {
+  for (const Return& r : returns_)
+    if (r.by[kCaptured] || r.by[kSimulated])
+      counts.give(Verdict::kNotComparable, r.by[kCaptured] ? &*r.by[kCaptured] : nullptr,
+                  r.by[kSimulated] ? &*r.by[kSimulated] : nullptr, reason);
+  returns_ = {};
+}
+
+void ReturnJudge::finish(VerdictCounts& counts) {
+  for (const Return& r : returns_) resolve(r, counts);
+  returns_ = {};
+}
+
+}  // namespace sim

@@ -1,0 +1,39 @@
+// Where each side went back to a PSN that it had sent before, and whether it was told to.
+#pragma once
+#include <optional>
+#include <vector>
+
+#include "sim/replay/verdict/counts.hpp"
+
+namespace sim {
+
+class ReturnJudge {
+ public:
+  explicit ReturnJudge(Peer peer) : peer_(peer) {}
+
+  // A sequence NAK or an RNR NAK of `psn` was fed.
+  void told(uint32_t psn, VerdictCounts& counts);
+  // A side sends again from a PSN on.
+  void went_back(Side side, const Sighting& first, VerdictCounts& counts);
+  // An answer that was fed acknowledges all up to `psn`.
+  void acknowledge(uint32_t psn);
+  void give_up(VerdictCounts& counts, const char* reason);
+  void finish(VerdictCounts& counts);
+
+ private:
+  struct Return {
+    uint32_t psn = 0;
+    bool told = false;
+    bool acknowledged = false;  // later on
+    std::optional<Sighting> by[2];
+  };
+
+  void compare(const Return& r, VerdictCounts& counts);
+  void resolve(const Return& r, VerdictCounts& counts);
+  void add(Return r, VerdictCounts& counts);
+
+  Peer peer_;
+  std::vector<Return> returns_;
+};
+
+}  // namespace sim
