@@ -108,4 +108,23 @@ std::string ConnectionTracker::ambiguity(uint32_t id) const {
                 result.too_many ? " and more" : "");
 }
 
+InputError no_connection(const std::vector<std::string>& files, const Census& census, const TrackerCounts& counts) {
+  std::string names, kinds;
+  for (const std::string& file : files) names += (names.empty() ? "" : ", ") + file;
+  for (const std::string& line : census.lines()) kinds += (kinds.empty() ? "" : ", ") + line;
+  const auto add = [&](uint64_t count, const char* what) {
+    if (count != 0) kinds += format(", of rocev2, %s %" PRIu64, what, count);
+  };
+  add(counts.untrusted, "wrong or missing ICRC");
+  add(counts.without_bth, "cut before the BTH");
+  add(counts.cm, "CM");
+  uint64_t others = 0;
+  for (const uint64_t count : counts.other_transports) others += count;
+  add(others, "another transport or a reserved opcode");
+  return InputError(names + format(": no RoCEv2 packet of a reliable connection in %" PRIu64
+                                   " packets (%s); allowed: a "
+                                   "capture with some",
+                                   census.packets, kinds.empty() ? "the file is empty" : kinds.c_str()));
+}
+
 }  // namespace traces

@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "traces/address_pairs.hpp"
+#include "traces/census.hpp"
 #include "traces/cm.hpp"
+#include "traces/error.hpp"
 #include "traces/flat_map.hpp"
 #include "traces/lane.hpp"
 #include "traces/mirror.hpp"
@@ -125,5 +127,8 @@ class ConnectionTracker {
 /// False for a packet whose ICRC is wrong or missing: its fields say nothing. Where the snap length cut the ICRC off,
 /// there is no reason for doubt.
 bool is_trusted(const Packet& packet, const RocePacket& roce);
+
+/// The error of a capture that holds no packet of a reliable connection: what it holds instead.
+InputError no_connection(const std::vector<std::string>& files, const Census& census, const TrackerCounts& counts);
 
 }  // namespace traces

@@ -204,7 +204,7 @@ traces::FrameFields ClockedNic::fields_of(const Connection& c, const TransportPa
   f.source_port = c.binding.source_port;
   f.bth.opcode = t.opcode;
   f.bth.solicited = t.solicited;
-  f.bth.partition_key = 0xffff;
+  f.bth.partition_key = uint16_t(config_.nic.partition_key);
   f.bth.dest_qp = c.binding.qpn;
   f.bth.ack_request = t.ack_request;
   f.bth.psn = t.psn;

@@ -76,6 +76,7 @@ void Director::note_binding(const HeldPacket& held, const traces::RocePacket& ro
   b.mac = is_in ? roce.destination_mac : roce.source_mac;
   b.peer_mac = is_in ? roce.source_mac : roce.destination_mac;
   b.source_port = roce.source_port;
+  b.partition_key = roce.bth.partition_key;
   bindings_[held.lane] = b;
 }
 
@@ -235,6 +236,9 @@ void Director::give(ReplayConnection& c, const HeldPacket& held) {
   TransportPacket t = held.transport;
   t.payload = held.payload();
   bool native = held.native && c.binding.qpn == capture_.tracker().lanes()[c.lane].qpn;
+  // The connection's own P_Key is the NIC's; any other is wrong in both places.
+  if (c.binding.partition_key != options_.partition_key)
+    native = native && held.partition_key != c.binding.partition_key;
   if (const MemoryKeys::Region* region = keys_.find(c.host, t.remote_key)) {
     native = native && region->nic_key == t.remote_key;
     t.remote_key = region->nic_key;
@@ -251,7 +255,7 @@ void Director::answer_out(const HeldPacket& held) {
     return;
   }
   c->tally.answers_out++;
-  c->answers.captured(held.transport, held.index, held.time_ns);
+  c->answers.captured(held.transport, held.index, held.time_ns - capture_.first_ns());
   if (held.read.verified + held.read.seeded + held.read.different == 0) return;
   c->verdicts.add_data({held.read.verified, held.read.seeded, held.read.different}, held.index, held.transport.psn);
   const bool is_known = held.read.verified == held.transport.payload_bytes;
@@ -281,10 +285,10 @@ void Director::request_out(HeldPacket& held) {
   c->tally.requests_out++;
   if (held.first_sight && traces::starts_message(held.transport.opcode) && !held.posted) post(*c, held);
   if (!c->asks) c->requests.not_fed(held.transport.psn, held.psns);
-  c->requests.captured(held.transport, held.psns, held.first_sight, held.index, held.time_ns);
+  c->requests.captured(held.transport, held.psns, held.first_sight, held.index, held.time_ns - capture_.first_ns());
   const bool has_data = held.first_sight && !held.repaired && held.payload().size != 0;
   if (has_data && c->asks && !c->request_data.agree(held.transport.psn, true, held.payload()))
-    tell_other_payload(*c, {held.transport, held.index, held.time_ns});
+    tell_other_payload(*c, {held.transport, held.index, held.time_ns - capture_.first_ns()});
 }
 
 // Posts the message that the packet begins, after those before it that the tap saw later.

@@ -19,6 +19,7 @@ namespace sim {
 struct DirectorOptions {
   VerdictOptions verdict;
   const traces::MrTable* mr_table = nullptr;  // null: memory is what the requests touch
+  uint16_t partition_key = 0xffff;            // of the NIC
 };
 
 // What was done with the packets of one connection.

@@ -41,6 +41,7 @@ struct HeldPacket {
   uint32_t lane = traces::kNoLane;
   Course course = Course::kOther;
   TransportPacket transport;  // without payload: see payload()
+  uint16_t partition_key = 0;
   uint32_t psns = 1;          // that a request uses up
   bool first_sight = false;   // a request that is new to the tap
   bool out_of_order = false;  // it came behind a later one, and was not sent again

@@ -14,6 +14,7 @@ using traces::distance24;
 using traces::kNoLane;
 using traces::Verb;
 
+constexpr size_t kPlainIpBytes = 20;
 // How far a NAK looks back for the packet that it refuses.
 constexpr unsigned kLookBack = 4096;
 // Half of what is held at most, so that enough stays ahead of a packet.
@@ -47,7 +48,7 @@ bool drop_invalidate(TransportPacket& t, LookAheadCounts& counts) {
 
 bool is_plain_ethernet(const traces::RocePacket& roce) {
   return roce.has_ethernet && roce.ethernet_offset == 0 && roce.tunnels == 0 && roce.vlan_tags.size() == 0 &&
-         roce.destination.version == 4;
+         roce.destination.version == 4 && roce.udp_offset - roce.ip_offset == kPlainIpBytes;
 }
 
 bool is_nak(const TransportPacket& t) {
@@ -108,15 +109,12 @@ void LookAhead::take(traces::Packet& packet) {
   }
   traces::RocePacket roce = traces::decode(packet);
   const traces::Observation seen = tracker_.add(packet, roce);
-  if (seen.packet_class != traces::PacketClass::kMirror) {
-    const bool whole = packet.bytes.size() >= packet.original_length;
-    if (!whole && roce.kind == traces::FrameKind::kRoceV2 &&
-        traces::repair(packet, roce) == traces::Repair::kImpossible)
-      counts_.cut++;
-    else
-      hold(packet, roce, seen);
-  }
+  const bool is_mirror = seen.packet_class == traces::PacketClass::kMirror;
+  const bool is_cut = packet.bytes.size() < packet.original_length && roce.kind == traces::FrameKind::kRoceV2;
+  const bool is_lost = is_cut && !is_mirror && traces::repair(packet, roce) == traces::Repair::kImpossible;
+  counts_.cut += is_lost;
   census_.add(packet, roce);
+  if (!is_mirror && !is_lost) hold(packet, roce, seen);
 }
 
 bool LookAhead::is_wanted(uint32_t lane) const {
@@ -157,6 +155,7 @@ void LookAhead::hold(traces::Packet& packet, traces::RocePacket& roce, const tra
   held.time_ns = packet.time_ns;
   held.course = course;
   held.repaired = packet.repaired;
+  held.partition_key = roce.bth.partition_key;
   held.native = is_plain_ethernet(roce) || roce.kind != traces::FrameKind::kRoceV2;
   held.payload_offset = uint32_t(roce.payload_offset);
   held.frame = std::move(buffer);
@@ -174,8 +173,7 @@ void LookAhead::hold(traces::Packet& packet, traces::RocePacket& roce, const tra
     if (is_nak(held.transport)) note_nak(held);
   }
   if (observer_) observer_(held, roce);
-  held.frame.swap(packet.bytes);
-  if (options_.keep_frames) held.frame = packet.bytes;
+  if (!options_.keep_frames) held.frame.swap(packet.bytes);
 }
 
 void LookAhead::link(HeldPacket& held, uint64_t sequence) {

@@ -34,9 +34,10 @@ LookAheadOptions look_ahead_options(const ReplayRun& run, const Tables& tables) 
   return o;
 }
 
-DirectorOptions director_options(const ReplayRun& run, const Tables& tables) {
+DirectorOptions director_options(const Config& config, const ReplayRun& run, const Tables& tables) {
   DirectorOptions o;
   o.verdict = run.verdict;
+  o.partition_key = uint16_t(config.nic.partition_key);
   if (tables.regions) o.mr_table = &*tables.regions;
   return o;
 }
@@ -69,10 +70,7 @@ void check_endpoint(const ReplayRun& run, const LookAhead& capture, const Direct
   if (!capture.input_error().empty()) throw traces::InputError(capture.input_error());
   const std::string files = fmt::format("{}", fmt::join(run.files, ", "));
   if (capture.tracker().lanes().empty())
-    throw traces::InputError(
-        fmt::format("{}: no RoCEv2 packet of a reliable connection in {} packets ({}); allowed: a "
-                    "capture with some",
-                    files, capture.census().packets, fmt::join(capture.census().lines(), ", ")));
+    throw traces::no_connection(run.files, capture.census(), capture.tracker().counts());
   if (capture.counts().both_ends != 0)
     throw InputError(
         fmt::format("--as: {} names both ends of every connection of {}; allowed is one end", run.as, files));
@@ -190,7 +188,7 @@ ReplayResult replay(const Config& config, const ReplayRun& run) {
   const Tables tables(run);
   const Config open = with_open_window(config);
   LookAhead capture(look_ahead_options(run, tables), EndpointFilter(run.as));
-  const DirectorOptions options = director_options(run, tables);
+  const DirectorOptions options = director_options(config, run, tables);
   if (run.functional)
     replay_functional(open, options, run, capture, result);
   else

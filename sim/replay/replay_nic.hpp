@@ -50,6 +50,7 @@ struct Binding {
   traces::IpAddress address, peer_address;
   traces::MacAddress mac{}, peer_mac{};
   uint16_t source_port = 0;  // UDP
+  uint16_t partition_key = 0;
 };
 
 // Memory that the NIC lets its peers use: [first, end), at the same address in the host.

@@ -35,13 +35,6 @@ class Window {
   int64_t from_ns_, to_ns_;
 };
 
-traces::InputError no_connection(const TriageResult& result) {
-  return traces::InputError(
-      fmt::format("{}: no RoCEv2 packet of a reliable connection in {} packets ({}); allowed: a "
-                  "capture with some",
-                  fmt::join(result.files, ", "), result.census.packets, fmt::join(result.census.lines(), ", ")));
-}
-
 void read_packets(const TriageRun& run, traces::ConnectionTracker& tracker, Tally& tally, TriageResult& result) {
   traces::MergedReader reader(run.files);
   result.notes = reader.notes();
@@ -248,7 +241,8 @@ TriageResult triage(const TriageRun& run) {
   result.counts = tracker.counts();
   result.rows = build_rows(tracker, RowBuilder(tracker, tally, result.last_ns), run.qpn);
   if (tracker.lanes().empty()) {
-    throw result.input_error.empty() ? no_connection(result) : traces::InputError(result.input_error);
+    throw result.input_error.empty() ? traces::no_connection(result.files, result.census, result.counts)
+                                     : traces::InputError(result.input_error);
   }
   return result;
 }
