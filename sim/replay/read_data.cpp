@@ -19,6 +19,25 @@ uint32_t packets_between(uint32_t psn, uint32_t first) {
 
 }  // namespace
 
+void ReadData::Known::add(size_t first, size_t count) {
+  for (size_t at = first; at < first + count;) {
+    const size_t bits = std::min(64 - at % 64, first + count - at);
+    const uint64_t ones = bits == 64 ? ~uint64_t(0) : (uint64_t(1) << bits) - 1;
+    words_[at / 64] |= ones << at % 64;
+    at += bits;
+  }
+}
+
+bool ReadData::Known::holds_all(size_t first, size_t count) const {
+  for (size_t at = first; at < first + count;) {
+    const size_t bits = std::min(64 - at % 64, first + count - at);
+    const uint64_t ones = (bits == 64 ? ~uint64_t(0) : (uint64_t(1) << bits) - 1) << at % 64;
+    if ((words_[at / 64] & ones) != ones) return false;
+    at += bits;
+  }
+  return true;
+}
+
 ReadData::Host& ReadData::host_of(uint32_t host) {
   if (host >= hosts_.size()) hosts_.resize(host + 1);
   return hosts_[host];
@@ -80,11 +99,11 @@ void ReadData::store(uint32_t host, uint32_t remote_key, uint64_t address, trace
     std::unique_ptr<Page>& page = pages_[key_of(host, address + done)];
     const bool is_fresh = !page || page->remote_key != remote_key || page->epoch != host_of(host).epoch;
     if (!page) page = std::make_unique<Page>();
-    if (is_fresh) page->known.reset();
+    if (is_fresh) page->known.clear();
     page->remote_key = remote_key;
     page->epoch = host_of(host).epoch;
     std::copy_n(bytes.data + done, count, page->bytes.begin() + std::ptrdiff_t(offset));
-    for (size_t i = 0; i < count; i++) page->known.set(offset + i);
+    page->known.add(offset, count);
     done += count;
   }
 }
@@ -98,13 +117,30 @@ const ReadData::Page* ReadData::find(uint32_t host, uint32_t remote_key, uint64_
 
 void ReadData::compare(uint32_t host, uint32_t remote_key, uint64_t address, traces::ByteSpan bytes,
                        ReadBytes& result) {
+  for (size_t done = 0; done < bytes.size;) {
+    const size_t count = std::min(bytes.size - done, size_t(kPageBytes - (address + done) % kPageBytes));
+    compare_page(find(host, remote_key, address + done), address + done, bytes.slice(done, count), result);
+    done += count;
+  }
+}
+
+void ReadData::compare_page(const Page* page, uint64_t address, traces::ByteSpan bytes, ReadBytes& result) const {
+  const size_t offset = address % kPageBytes;
+  if (page == nullptr) {
+    result.seeded += uint32_t(bytes.size);
+    if (seed_) seed_(address, bytes);
+    return;
+  }
+  if (page->known.holds_all(offset, bytes.size) &&
+      std::equal(bytes.data, bytes.data + bytes.size, page->bytes.begin() + std::ptrdiff_t(offset))) {
+    result.verified += uint32_t(bytes.size);
+    return;
+  }
   for (size_t i = 0; i < bytes.size; i++) {
-    const Page* page = find(host, remote_key, address + i);
-    const size_t offset = (address + i) % kPageBytes;
-    if (page == nullptr || !page->known.test(offset)) {
+    if (!page->known.holds(offset + i)) {
       result.seeded++;
       if (seed_) seed_(address + i, bytes.slice(i, 1));
-    } else if (page->bytes[offset] == bytes.data[i]) {
+    } else if (page->bytes[offset + i] == bytes.data[i]) {
       result.verified++;
     } else {
       result.different++;

@@ -3,7 +3,6 @@
 // may be either by IBTA 9.5) is not judged.
 #pragma once
 #include <array>
-#include <bitset>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -32,9 +31,20 @@ class ReadData {
   static constexpr size_t kPages = 32768;  // 128 MB
   static constexpr size_t kMessages = 8, kReads = 1024;
 
+  // Which bytes of a page are known, 64 at a time.
+  class Known {
+   public:
+    void clear() { words_ = {}; }
+    void add(size_t first, size_t count);
+    bool holds_all(size_t first, size_t count) const;
+    bool holds(size_t at) const { return (words_[at / 64] >> at % 64 & 1) != 0; }
+
+   private:
+    std::array<uint64_t, kPageBytes / 64> words_{};
+  };
   struct Page {
     std::array<uint8_t, kPageBytes> bytes;
-    std::bitset<kPageBytes> known;
+    Known known;
     uint32_t remote_key = 0;
     uint64_t epoch = 0;  // of the host, when it was written
   };
@@ -62,6 +72,7 @@ class ReadData {
   static void overlap(Host& host, uint64_t address, uint64_t length);
   static void forget(Host& host);
   static PendingRead* find_read(Host& host, uint32_t lane, uint32_t psn);
+  void compare_page(const Page* page, uint64_t address, traces::ByteSpan bytes, ReadBytes& result) const;
   void compare(uint32_t host, uint32_t remote_key, uint64_t address, traces::ByteSpan bytes, ReadBytes& result);
   void store(uint32_t host, uint32_t remote_key, uint64_t address, traces::ByteSpan bytes);
   const Page* find(uint32_t host, uint32_t remote_key, uint64_t address) const;
