@@ -39,6 +39,7 @@ class AckJudge {
   void atomic(Side side, const Sighting& ack, VerdictCounts& counts);
   void repeat(Side side, const Sighting& ack, VerdictCounts& counts);
   bool meet(Side side, const Sighting& ack, VerdictCounts& counts);
+  void cover_one(const Sighting& ack, VerdictCounts& counts);
   void lie_between(Side side, const Sighting& ack, VerdictCounts& counts);
   void wait(Side side, const Sighting& ack, VerdictCounts& counts);
   void finish_reacks(Peer peer, VerdictCounts& counts);
