@@ -60,6 +60,13 @@ const Case kAcks[] = {
      "restart . 10 msn=0; ask write 10; ask write 11; ask write 12; S ack 10 msn=1; S ack 12 msn=3; C ack 11 msn=0; C "
      "ack 12 msn=3",
      "1 match, 1 different"},
+    {"CapturedBelowAWaitingAckWithLess", Peer::kNone,
+     "restart . 10 msn=0; ask write_first 10; ask write_middle 11; ask write_last 12; S ack 12 msn=1; C ack 11 msn=2; "
+     "C ack 12 msn=1",
+     "1 equivalent, 1 different"},
+    {"OneWrongAckAboveManyIsOneFailure", Peer::kNone,
+     "restart . 10 msn=0; ask write 10; ask write 11; ask write 12; S ack 10 msn=1; S ack 11 msn=2; C ack 12 msn=0",
+     "1 equivalent, 1 different"},
     {"RepeatedAck", Peer::kNone,
      "restart . 10 msn=0; ask write 10 ackreq=1; C ack 10 msn=1; C ack 10 msn=1; S ack 10 msn=1",
      "1 match, 1 equivalent"},
@@ -89,6 +96,11 @@ const Case kAcks[] = {
     {"RxeReacksWithTheOwnPsn", Peer::kRxe,
      "restart . 10 msn=0; ask write 10; ask write 11 ackreq=1; C ack 11 msn=2; S ack 11 msn=2; again write 10; C ack "
      "10 msn=2; S ack 11 msn=2",
+     "1 match, 1 equivalent, 1 own_psn_reack"},
+    {"RxeReacksWithTheEndOfTheMessage", Peer::kRxe,
+     "restart . 10 msn=0; ask write_first 10; ask write_last 11; ask write 12 ackreq=1; C ack 12 msn=2; S ack 12 "
+     "msn=2; "
+     "again write_first 10; C ack 11 msn=2; S ack 12 msn=2",
      "1 match, 1 equivalent, 1 own_psn_reack"},
     {"NicReacksWithTheOwnPsn", Peer::kNone,
      "restart . 10 msn=0; ask write 10; ask write 11 ackreq=1; C ack 11 msn=2; S ack 11 msn=2; again write 10; C ack "

@@ -48,9 +48,10 @@ TEST(VerdictText, TellsCountsAndFailures) {
   const std::vector<std::string> lines = sim::lines(verdicts);
   ASSERT_EQ(lines.size(), 2u);
   EXPECT_EQ(lines[0], "answers: 1 match, 0 equivalent, 1 different, 0 missing, 0 extra");
-  EXPECT_EQ(lines[1],
-            "  different: packet 6 at 6.000 us: captured RC_ACK PSN 11 0x1f MSN 3; simulated RC_ACK PSN 11 0x1f MSN 2 "
-            "(other MSN)");
+  EXPECT_EQ(
+      lines[1],
+      "  different: packet 6 at 0.000006000 s: captured RC_ACK PSN 11 0x1f MSN 3; simulated RC_ACK PSN 11 0x1f MSN 2 "
+      "(other MSN)");
   const nlohmann::ordered_json j = sim::to_json(verdicts);
   EXPECT_EQ(j["good"], false);
   EXPECT_EQ(j["answers"]["match"], 1);

@@ -55,8 +55,9 @@ bool AckJudge::is_plausible(uint32_t psn, uint32_t msn) const {
   return messages >= 0 && messages <= distance24(psn, agreed_psn_);
 }
 
+// The requester went back to `psn` or to before it.
 bool AckJudge::is_sent_again(uint32_t psn) const {
-  return is_again_ && distance24(psn, again_first_) >= 0 && distance24(psn, again_last_) <= 0;
+  return is_again_ && distance24(psn, again_first_) >= 0;
 }
 
 void AckJudge::agree(const Sighting& ack) {

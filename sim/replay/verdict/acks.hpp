@@ -29,7 +29,7 @@ class AckJudge {
   uint32_t covered(Side side) const { return covered_[side]; }
 
  private:
-  // ACKs of PSNs that were sent again, by that PSN instead of the one completed last.
+  // ACKs of what was sent again, by its own PSN (or that of its message's end) instead of the one completed last.
   struct Reacks {
     uint64_t own_psn[2] = {0, 0};
     Sighting first[2];
