@@ -1,5 +1,7 @@
 #include "sim/replay/verdict/acks.hpp"
 
+#include <algorithm>
+
 #include "traces/opcode.hpp"
 #include "traces/psn.hpp"
 
@@ -53,8 +55,9 @@ bool AckJudge::is_plausible(uint32_t psn, uint32_t msn) const {
   return messages >= 0 && messages <= distance24(psn, agreed_psn_);
 }
 
+// The requester went back to `psn` or to before it.
 bool AckJudge::is_sent_again(uint32_t psn) const {
-  return is_again_ && distance24(psn, again_first_) >= 0 && distance24(psn, again_last_) <= 0;
+  return is_again_ && distance24(psn, again_first_) >= 0;
 }
 
 void AckJudge::agree(const Sighting& ack) {
@@ -93,31 +96,37 @@ void AckJudge::atomic(Side side, const Sighting& ack, VerdictCounts& counts) {
 // Judges those of the other side that waited up to this PSN. True when this one is judged with them.
 bool AckJudge::meet(Side side, const Sighting& ack, VerdictCounts& counts) {
   if (!waits_for(side)) return false;
-  bool judged = false, bounds = is_plausible(ack.packet.psn, ack.packet.msn);
-  size_t i = 0;
-  for (; i < waiting_.size() && distance24(waiting_[i].packet.psn, ack.packet.psn) < 0; i++) {
-    const Sighting& before = waiting_[i];
-    if (!is_plausible(before.packet.psn, before.packet.msn)) {
-      give(counts, Verdict::kDifferent, ahead_, before, nullptr, "an MSN that the answers before it exclude");
-    } else if (bounds && distance24(ack.packet.msn, before.packet.msn) < 0) {
-      give(counts, Verdict::kDifferent, side, ack, &before, "the MSN goes back");
+  const auto at = std::find_if(waiting_.begin(), waiting_.end(),
+                               [&](const Sighting& w) { return distance24(w.packet.psn, ack.packet.psn) >= 0; });
+  const bool is_paired = at != waiting_.end() && at->packet.psn == ack.packet.psn;
+  const bool is_same = is_paired && at->packet.msn == ack.packet.msn;
+  // Of two that contradict each other one is wrong, and which one is not known: both are judged with that, unless a
+  // third one agrees with this one.
+  bool bounds = is_paired ? is_same : is_plausible(ack.packet.psn, ack.packet.msn);
+  bool judged = is_paired;
+  for (auto before = waiting_.begin(); before != at; ++before) {
+    if (bounds && is_plausible(before->packet.psn, before->packet.msn) &&
+        distance24(ack.packet.msn, before->packet.msn) < 0) {
+      give(counts, Verdict::kDifferent, side, ack, &*before, "the MSN goes back");
       judged = true;
-      bounds = false;  // one of the two is wrong, and which one is not known
+      bounds = is_same;
     } else {
-      give(counts, Verdict::kEquivalent, ahead_, before, nullptr, "covered by a neighbour");
-      agree(before);
+      cover_one(*before, counts);
     }
   }
-  if (i < waiting_.size() && waiting_[i].packet.psn == ack.packet.psn && !judged) {
-    const bool same = waiting_[i].packet.msn == ack.packet.msn;
-    give(counts, same ? Verdict::kMatch : Verdict::kDifferent, side, ack, &waiting_[i],
-         same ? "the same" : "other MSN");
-    if (same) agree(ack);
-    judged = true;
-    i++;
-  }
-  waiting_.erase(waiting_.begin(), waiting_.begin() + std::ptrdiff_t(i));
+  if (is_paired)
+    give(counts, is_same ? Verdict::kMatch : Verdict::kDifferent, side, ack, &*at, is_same ? "the same" : "other MSN");
+  if (is_same) agree(ack);
+  waiting_.erase(waiting_.begin(), is_paired ? at + 1 : at);
   return judged;
+}
+
+// One that waited, and for which the other side has no ACK of its own.
+void AckJudge::cover_one(const Sighting& ack, VerdictCounts& counts) {
+  if (!is_plausible(ack.packet.psn, ack.packet.msn))
+    return give(counts, Verdict::kDifferent, ahead_, ack, nullptr, "an MSN that the answers before it exclude");
+  give(counts, Verdict::kEquivalent, ahead_, ack, nullptr, "covered by a neighbour");
+  agree(ack);
 }
 
 // The other side has acknowledged more already.
@@ -170,12 +179,7 @@ void AckJudge::cover(Side side, uint32_t psn, VerdictCounts& counts) {
   covered_[side] = psn;
   if (!waits_for(side)) return;
   size_t i = 0;
-  for (; i < waiting_.size() && distance24(waiting_[i].packet.psn, psn) <= 0; i++) {
-    const bool is_right = is_plausible(waiting_[i].packet.psn, waiting_[i].packet.msn);
-    give(counts, is_right ? Verdict::kEquivalent : Verdict::kDifferent, ahead_, waiting_[i], nullptr,
-         is_right ? "covered by an answer of another kind" : "an MSN that the answers before it exclude");
-    if (is_right) agree(waiting_[i]);
-  }
+  for (; i < waiting_.size() && distance24(waiting_[i].packet.psn, psn) <= 0; i++) cover_one(waiting_[i], counts);
   waiting_.erase(waiting_.begin(), waiting_.begin() + std::ptrdiff_t(i));
 }
 

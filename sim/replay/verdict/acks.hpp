@@ -29,7 +29,7 @@ class AckJudge {
   uint32_t covered(Side side) const { return covered_[side]; }
 
  private:
-  // ACKs of PSNs that were sent again, by that PSN instead of the one completed last.
+  // ACKs of what was sent again, by its own PSN (or that of its message's end) instead of the one completed last.
   struct Reacks {
     uint64_t own_psn[2] = {0, 0};
     Sighting first[2];
@@ -39,6 +39,7 @@ class AckJudge {
   void atomic(Side side, const Sighting& ack, VerdictCounts& counts);
   void repeat(Side side, const Sighting& ack, VerdictCounts& counts);
   bool meet(Side side, const Sighting& ack, VerdictCounts& counts);
+  void cover_one(const Sighting& ack, VerdictCounts& counts);
   void lie_between(Side side, const Sighting& ack, VerdictCounts& counts);
   void wait(Side side, const Sighting& ack, VerdictCounts& counts);
   void finish_reacks(Peer peer, VerdictCounts& counts);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "hw/bus/wire.hpp"
 #include "sim/replay/verdict/exact_acks.hpp"
 #include "sim/replay/verdict/naks.hpp"
 #include "sim/replay/verdict/reads.hpp"
@@ -92,45 +93,61 @@ const char* AnswerVerdict::why_not_comparable(Side side, uint32_t psn) const {
 
 void AnswerVerdict::judge(Side side, const Sighting& sighting) {
   const TransportPacket& p = sighting.packet;
-  const bool is_read = traces::operation_of(p.opcode).verb == traces::Verb::kReadResponse;
-  if (is_read)
+  if (traces::operation_of(p.opcode).verb == traces::Verb::kReadResponse) {
+    if (side == kCaptured && serves_beyond_limit(p.psn)) return end(Quirk::kNoResourceLimit, &sighting, nullptr);
     outstanding().reads.response(side, sighting, verdicts_->answers);
-  else if (is_positive(p.syndrome))
+  } else if (is_positive(p.syndrome)) {
     acks_.acknowledge(side, sighting, verdicts_->answers);
-  else
+  } else {
     return judge_nak(side, sighting);
-  cover(side, p.psn, is_read);
+  }
+  cover(side, p.psn);
 }
 
-void AnswerVerdict::cover(Side side, uint32_t psn, bool by_read) {
+// The NIC refused a READ that the endpoint answers.
+bool AnswerVerdict::serves_beyond_limit(uint32_t psn) {
+  return departs(options_.peer, Quirk::kNoResourceLimit) &&
+         outstanding().naks.withdraw(kSimulated, psn, hw::wire::aeth::kNakInvalidRequest);
+}
+
+void AnswerVerdict::cover(Side side, uint32_t psn) {
   acks_.cover(side, psn, verdicts_->answers);
-  if (outstanding_) outstanding_->naks.cover(side, psn, by_read, verdicts_->answers);
+  if (outstanding_) outstanding_->naks.cover(side, psn, verdicts_->answers);
 }
 
 void AnswerVerdict::judge_nak(Side side, const Sighting& sighting) {
   const TransportPacket& p = sighting.packet;
-  const bool silenced = side == kSimulated && is_fatal(p.syndrome) && invalidates_ && p.psn == invalidate_;
-  if (silenced && departs(options_.peer, Quirk::kSilenceAfterInvalidate)) {
-    verdicts_->answers.depart(Quirk::kSilenceAfterInvalidate, nullptr, &sighting);
-    give_up("the endpoint is silent");
-    hole_ = p.psn;
-    hole_psns_ = kAllPsns;
-    return;
+  if (side == kSimulated && is_fatal(p.syndrome)) {
+    if (invalidates_ && p.psn == invalidate_ && departs(options_.peer, Quirk::kSilenceAfterInvalidate))
+      return end(Quirk::kSilenceAfterInvalidate, nullptr, &sighting);
+    if (p.syndrome == hw::wire::aeth::kNakInvalidRequest && departs(options_.peer, Quirk::kNoResourceLimit) &&
+        outstanding().reads.is_answered(p.psn))
+      return end(Quirk::kNoResourceLimit, nullptr, &sighting);
   }
-  cover(side, (p.psn - 1) & traces::kPsnMask, false);
-  outstanding().naks.nak(side, sighting, acks_.covered(other(side)), verdicts_->answers);
-  if (side == kCaptured && is_fatal(p.syndrome)) refuse(sighting);
+  const uint32_t before = (p.psn - 1) & traces::kPsnMask;
+  acks_.cover(side, before, verdicts_->answers);
+  const bool is_judged = side == kCaptured && is_fatal(p.syndrome) && refuse(sighting);
+  if (!is_judged) outstanding().naks.nak(side, sighting, acks_.covered(other(side)), verdicts_->answers);
+  outstanding().naks.cover(side, before, verdicts_->answers);  // last: the two may be a pair
 }
 
-// The endpoint's queue pair is dead from here on: whatever else the NIC sent for these PSNs is wrong.
-void AnswerVerdict::refuse(const Sighting& nak) {
+// One of the two queue pairs is dead from here on, and that is no failure.
+void AnswerVerdict::end(Quirk quirk, const Sighting* captured, const Sighting* simulated) {
+  verdicts_->answers.depart(quirk, captured, simulated);
+  give_up(row_of(quirk).sentence);
+  hole_ = (captured != nullptr ? captured : simulated)->packet.psn;
+  hole_psns_ = kAllPsns;
+}
+
+// The endpoint's queue pair is dead from here on: whatever else the NIC sent for these PSNs is wrong. True when it sent
+// something.
+bool AnswerVerdict::refuse(const Sighting& nak) {
   is_refused_ = true;
   refused_ = nak.packet.psn;
   outstanding().fatal_nak = nak;
   outstanding().fatal_nak.packet.payload = {};
-  uint64_t refused = acks_.refuse(refused_, nak, verdicts_->answers);
-  refused += outstanding().reads.refuse(refused_, nak, verdicts_->answers);
-  if (refused > 0) outstanding().naks.withdraw_fatal();
+  const uint64_t acks = acks_.refuse(refused_, nak, verdicts_->answers);
+  return acks + outstanding().reads.refuse(refused_, nak, verdicts_->answers) > 0;
 }
 
 bool AnswerVerdict::is_refused(Side side, const Sighting& sighting) {
@@ -139,7 +156,7 @@ bool AnswerVerdict::is_refused(Side side, const Sighting& sighting) {
   const bool has_aeth = traces::operation_of(p.opcode).verb != traces::Verb::kReadResponse;
   if (has_aeth && !is_positive(p.syndrome)) return false;
   verdicts_->answers.give(Verdict::kDifferent, &outstanding().fatal_nak, &sighting, "the endpoint refused it");
-  outstanding().naks.withdraw_fatal();
+  outstanding().naks.withdraw(kCaptured, refused_, outstanding().fatal_nak.packet.syndrome);
   return true;
 }
 
@@ -156,7 +173,7 @@ void AnswerVerdict::not_fed(uint32_t psn, uint32_t count) {
 // The requester sends again what the capture did not hold.
 void AnswerVerdict::fill_hole(uint32_t psn, uint32_t psns) {
   const int32_t end = distance24((psn + psns) & traces::kPsnMask, hole_);
-  if (distance24(psn, hole_) > 0 || end <= 0) return;
+  if (hole_psns_ == kAllPsns || distance24(psn, hole_) > 0 || end <= 0) return;
   const uint32_t filled = std::min(uint32_t(end), hole_psns_);
   hole_ = (hole_ + filled) & traces::kPsnMask;
   hole_psns_ -= filled;

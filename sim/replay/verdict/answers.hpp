@@ -37,10 +37,12 @@ class AnswerVerdict {
   void answer(Side side, const Sighting& sighting);
   void judge(Side side, const Sighting& sighting);
   void judge_nak(Side side, const Sighting& sighting);
-  void refuse(const Sighting& nak);
+  bool refuse(const Sighting& nak);
+  bool serves_beyond_limit(uint32_t psn);
+  void end(Quirk quirk, const Sighting* captured, const Sighting* simulated);
   bool is_refused(Side side, const Sighting& sighting);
   const char* why_not_comparable(Side side, uint32_t psn) const;
-  void cover(Side side, uint32_t psn, bool by_read);
+  void cover(Side side, uint32_t psn);
   void fill_hole(uint32_t psn, uint32_t psns);
   void give_up(const char* reason);
   Outstanding& outstanding();

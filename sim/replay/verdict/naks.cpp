@@ -57,10 +57,10 @@ void NakJudge::nak(Side side, const Sighting& nak, uint32_t other_covered, Verdi
     has_rnr_ = true;
   }
   if (pair(side, nak, counts)) return;
-  if (waiting_.size() == kMaxWaiting) resolve(0, false, counts);
+  if (waiting_.size() == kMaxWaiting) resolve(0, counts);
   const bool is_passed = distance24(p.psn, other_covered) <= 0;
-  waiting_.push_back({nak, side, is_passed && was_retried(p.psn), after_rnr});
-  if (is_passed) resolve(waiting_.size() - 1, false, counts);
+  waiting_.push_back({nak, side, was_retried(p.psn), after_rnr});
+  if (is_passed) resolve(waiting_.size() - 1, counts);
 }
 
 bool NakJudge::pair(Side side, const Sighting& nak, VerdictCounts& counts) {
@@ -81,14 +81,14 @@ bool NakJudge::pair(Side side, const Sighting& nak, VerdictCounts& counts) {
   return true;
 }
 
-void NakJudge::cover(Side side, uint32_t psn, bool by_read, VerdictCounts& counts) {
+void NakJudge::cover(Side side, uint32_t psn, VerdictCounts& counts) {
   for (size_t i = 0; i < waiting_.size();) {
     const Waiting& w = waiting_[i];
     if (w.side == side || distance24(w.nak.packet.psn, psn) > 0) {
       i++;
       continue;
     }
-    resolve(i, by_read && w.nak.packet.psn == psn, counts);
+    resolve(i, counts);
     i = 0;  // its partner may have stood before it
   }
 }
@@ -100,7 +100,8 @@ size_t NakJudge::find_partner(size_t i) const {
   size_t of_kind = waiting_.size();
   for (size_t k = 0; k < waiting_.size(); k++) {
     const Waiting& o = waiting_[k];
-    if (o.side == w.side || o.retried || w.retried) continue;
+    const Waiting& simulated = w.side == kSimulated ? w : o;
+    if (o.side == w.side || simulated.retried) continue;
     if (o.nak.packet.psn == w.nak.packet.psn && !o.after_rnr && !w.after_rnr) return k;
     if (kind_of(o.nak.packet.syndrome) == kind_of(w.nak.packet.syndrome)) of_kind = std::min(of_kind, k);
   }
@@ -108,7 +109,7 @@ size_t NakJudge::find_partner(size_t i) const {
 }
 
 // Takes waiting_[i] out: no counterpart can come any more.
-void NakJudge::resolve(size_t i, bool by_read, VerdictCounts& counts) {
+void NakJudge::resolve(size_t i, VerdictCounts& counts) {
   const size_t partner = find_partner(i);
   const Waiting w = waiting_[i];
   if (partner < waiting_.size()) {
@@ -121,7 +122,7 @@ void NakJudge::resolve(size_t i, bool by_read, VerdictCounts& counts) {
   if (w.side == kCaptured)
     resolve_captured(w, counts);
   else
-    resolve_simulated(w, by_read, counts);
+    resolve_simulated(w, counts);
 }
 
 void NakJudge::contradict(const Waiting& a, const Waiting& b, VerdictCounts& counts) {
@@ -143,21 +144,20 @@ void NakJudge::resolve_captured(const Waiting& w, VerdictCounts& counts) {
     counts.give(Verdict::kMissing, &w.nak, nullptr, "the NIC sent no such NAK");
 }
 
-void NakJudge::resolve_simulated(const Waiting& w, bool by_read, VerdictCounts& counts) {
-  const bool no_limit = by_read && w.nak.packet.syndrome == hw::wire::aeth::kNakInvalidRequest;
-  if (no_limit && departs(peer_, Quirk::kNoResourceLimit))
-    counts.depart(Quirk::kNoResourceLimit, nullptr, &w.nak);
-  else if (w.retried)
+void NakJudge::resolve_simulated(const Waiting& w, VerdictCounts& counts) {
+  if (w.retried)
     counts.give(Verdict::kUnseen, nullptr, &w.nak, "the requester went back to it");
   else
     counts.give(Verdict::kExtra, nullptr, &w.nak, "the endpoint acknowledged the PSN without a retry");
 }
 
-void NakJudge::withdraw_fatal() {
-  const auto fatal = std::find_if(waiting_.begin(), waiting_.end(), [](const Waiting& w) {
-    return w.side == kCaptured && is_fatal(w.nak.packet.syndrome);
+bool NakJudge::withdraw(Side side, uint32_t psn, uint8_t syndrome) {
+  const auto found = std::find_if(waiting_.begin(), waiting_.end(), [&](const Waiting& w) {
+    return w.side == side && w.nak.packet.psn == psn && w.nak.packet.syndrome == syndrome;
   });
-  if (fatal != waiting_.end()) waiting_.erase(fatal);
+  if (found == waiting_.end()) return false;
+  waiting_.erase(found);
+  return true;
 }
 
 void NakJudge::give_up(VerdictCounts& counts, const char* reason) {
@@ -171,7 +171,7 @@ void NakJudge::give_up(VerdictCounts& counts, const char* reason) {
 void NakJudge::finish(VerdictCounts& counts) {
   for (size_t i = 0; i < waiting_.size();) {
     if (waiting_[i].side == kCaptured) {
-      resolve(i, false, counts);
+      resolve(i, counts);
       i = 0;
     } else {
       i++;

@@ -19,10 +19,10 @@ class NakJudge {
   void went_back(uint32_t psn, uint32_t psns);
   // `other_covered`: the last PSN that the other side has acknowledged.
   void nak(Side side, const Sighting& nak, uint32_t other_covered, VerdictCounts& counts);
-  // The side acknowledged all up to `psn`; `by_read`: with a READ response.
-  void cover(Side side, uint32_t psn, bool by_read, VerdictCounts& counts);
-  // Takes the endpoint's fatal NAK out: it is judged with what the NIC sent instead.
-  void withdraw_fatal();
+  // The side acknowledged all up to `psn`.
+  void cover(Side side, uint32_t psn, VerdictCounts& counts);
+  // Takes a NAK out: it is judged with what the other side sent instead. False where none waits.
+  bool withdraw(Side side, uint32_t psn, uint8_t syndrome);
   void give_up(VerdictCounts& counts, const char* reason);
   void finish(VerdictCounts& counts);
 
@@ -38,9 +38,9 @@ class NakJudge {
   };
 
   bool pair(Side side, const Sighting& nak, VerdictCounts& counts);
-  void resolve(size_t i, bool by_read, VerdictCounts& counts);
+  void resolve(size_t i, VerdictCounts& counts);
   void resolve_captured(const Waiting& w, VerdictCounts& counts);
-  void resolve_simulated(const Waiting& w, bool by_read, VerdictCounts& counts);
+  void resolve_simulated(const Waiting& w, VerdictCounts& counts);
   void contradict(const Waiting& a, const Waiting& b, VerdictCounts& counts);
   size_t find_partner(size_t i) const;
   bool was_retried(uint32_t psn) const;

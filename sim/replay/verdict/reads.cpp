@@ -156,6 +156,12 @@ void ReadJudge::compare(const Execution& read, const Sighting& captured, const S
   counts.give(Verdict::kDifferent, &captured, &simulated, "other MSN");
 }
 
+bool ReadJudge::is_answered(uint32_t psn) const {
+  return std::any_of(reads_.begin(), reads_.end(), [psn](const Execution& read) {
+    return read.psn == psn && read.ahead == kCaptured && !read.waiting.empty();
+  });
+}
+
 uint64_t ReadJudge::refuse(uint32_t psn, const Sighting& nak, VerdictCounts& counts) {
   uint64_t refused = 0;
   for (Execution& read : reads_) {

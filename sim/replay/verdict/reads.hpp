@@ -14,6 +14,8 @@ class ReadJudge {
   // A READ that was fed: its responses are [psn, psn + psns).
   void request(uint32_t psn, uint32_t psns, bool again, VerdictCounts& counts);
   void response(Side side, const Sighting& response, VerdictCounts& counts);
+  // The endpoint answers the READ of `psn`, and the NIC has not.
+  bool is_answered(uint32_t psn) const;
   // The responses of the NIC that wait, from `psn` on: the endpoint refused that PSN. How many there were.
   uint64_t refuse(uint32_t psn, const Sighting& nak, VerdictCounts& counts);
   void give_up(VerdictCounts& counts, const char* reason);

@@ -50,7 +50,8 @@ const char* name_of(Verdict verdict) {
 std::string to_string(const VerdictCase& c) {
   std::string where = "packet ?";
   if (c.captured)
-    where = fmt::format("packet {} at {:.3f} us", c.captured->index, double(c.captured->time_ns) / 1e3);
+    where = fmt::format("packet {} at {}.{:09} s", c.captured->index, c.captured->time_ns / 1000000000,
+                        c.captured->time_ns % 1000000000);
   else if (c.simulated)
     where = fmt::format("after packet {}", c.simulated->index);
   const std::string packets = c.packets > 1 ? fmt::format(", {} packets", c.packets) : "";

@@ -10,7 +10,7 @@ namespace sim {
 
 const char* name_of(Verdict verdict);
 
-// "packet 27 at 12.345 us, PSN 100: captured RC_ACK 0x1f MSN 5; simulated RC_ACK 0x1f MSN 6 (other MSN)"
+// "packet 27 at 1.000012345 s: captured RC_ACK PSN 9 0x1f MSN 5; simulated RC_ACK PSN 9 0x1f MSN 6 (other MSN)"
 std::string to_string(const VerdictCase& verdict_case);
 
 // "answers: 27 match, 2 equivalent, 0 different, 0 missing, 0 extra", then a line for each named departure that was
