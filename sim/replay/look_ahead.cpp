@@ -170,7 +170,7 @@ void LookAhead::hold(traces::Packet& packet, traces::RocePacket& roce, const tra
     held.native = !drop_invalidate(held.transport, counts_) && !held.atomic && held.native;
     link(held, sequence);
     if (course == Course::kRequestIn || course == Course::kRequestOut) note_request(held, sequence);
-    if (is_nak(held.transport)) note_nak(held);
+    if (is_nak(held.transport)) note_nak(held, seen.lost_behind);
   }
   if (observer_) observer_(held, roce);
   if (!options_.keep_frames) held.frame.swap(packet.bytes);
@@ -226,7 +226,7 @@ HeldPacket* LookAhead::newest_request(uint32_t lane, uint32_t psn) {
 }
 
 // What a NAK tells of the request that it names.
-void LookAhead::note_nak(const HeldPacket& nak) {
+void LookAhead::note_nak(const HeldPacket& nak, bool lost_behind) {
   const uint32_t psn = nak.transport.psn;
   HeldPacket* refused = newest_request(peer_of(nak.lane), psn);
   if (refused == nullptr) return;
@@ -237,7 +237,7 @@ void LookAhead::note_nak(const HeldPacket& nak) {
     refused->refused_with = syndrome;
     const uint64_t open = lanes_[refused->lane].open_message;
     if (is_held(open) && distance24(psn, at(open).transport.psn) >= 0) at(open).refused_with = syndrome;
-  } else if (!refused->out_of_order && nak.course == Course::kResponseOut && !refused->undelivered) {
+  } else if (lost_behind && !refused->out_of_order && nak.course == Course::kResponseOut && !refused->undelivered) {
     refused->undelivered = true;
     counts_.undelivered++;
   }
