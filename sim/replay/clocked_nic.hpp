@@ -78,8 +78,8 @@ class ClockedNic : public ReplayNic, public Activity {
   };
 
   void push(models::Control control, bool drained = false);
+  void push(const std::vector<models::Control>& rows);
   void push(std::vector<uint8_t> bytes, std::optional<std::pair<uint32_t, uint32_t>> after = std::nullopt);
-  void let_receive(Connection& c, const ResponderState& state);
   bool perform(Action& action);
   bool perform(Row& row);
   bool perform(Frame& frame);

@@ -144,7 +144,6 @@ bool Director::step() {
     case Course::kOther:
       break;
   }
-  nic_.settle();
   return true;
 }
 
@@ -345,6 +344,7 @@ void Director::nic_sent(uint32_t number, const TransportPacket& packet) {
 }
 
 void Director::finish() {
+  nic_.settle();
   for (const auto& c : connections_) {
     c->answers.finish(c->tally.answers_out != 0);
     c->requests.finish();
