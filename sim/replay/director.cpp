@@ -161,6 +161,7 @@ void Director::request_in(const HeldPacket& held) {
   c.answers.request(held.transport.psn, held.psns, held.transport.opcode, held.transport.ack_request, !held.first_sight,
                     held.index);
   c.tally.requests_in++;
+  if (!held.first_sight) nic_.settle();  // the peer sends again because of what it got, or did not get, before
   give(c, held);
 }
 

@@ -17,6 +17,8 @@ using traces::Verb;
 constexpr size_t kPlainIpBytes = 20;
 // How far a NAK looks back for the packet that it refuses.
 constexpr unsigned kLookBack = 4096;
+// Packets read at a time: the code that reads and the code that replays take turns in the processor's caches.
+constexpr size_t kBatch = 256;
 // Half of what is held at most, so that enough stays ahead of a packet.
 constexpr unsigned kWalk = 1 << 16;
 
@@ -80,6 +82,7 @@ HeldPacket* LookAhead::next() {
 }
 
 void LookAhead::fill() {
+  if (end_ - begin_ + kBatch > ring_.size()) return;
   while (!at_end_ && end_ - begin_ < ring_.size()) {
     try {
       at_end_ = !reader_.read(packet_);
