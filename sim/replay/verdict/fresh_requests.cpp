@@ -1,7 +1,6 @@
 #include "sim/replay/verdict/fresh_requests.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include "traces/opcode.hpp"
 #include "traces/psn.hpp"
@@ -47,7 +46,7 @@ void FreshRequests::add(Side side, const Sighting& request, uint32_t psns, Verdi
   const auto behind = std::find_if(waiting.rbegin(), waiting.rend(), [&](const Piece& p) {
     return distance24(p.request.packet.psn, piece.request.packet.psn) < 0;
   });
-  waiting.insert(behind.base(), std::move(piece));
+  waiting.insert(behind.base(), piece);
 }
 
 // Compares with what waits of the other side. True when (the rest of) the piece has to wait itself.
