@@ -264,6 +264,8 @@ const Case kHoles[] = {
      "1 match, 2 not comparable"},
     {"RestartForgetsWhatWaits", Peer::kNone,
      "restart . 10 msn=0; ask write 10 ackreq=1; C ack 10 msn=1; restart . 20 msn=0", "1 not comparable"},
+    {"RestartForgetsANak", Peer::kNone, "restart . 10 msn=0; ask write 11; C nak 10; restart . 20 msn=0",
+     "1 not comparable"},
     {"NoRequestBefore", Peer::kNone, "C ack 9 msn=1; ask write 10; C ack 10 msn=2; S ack 10 msn=2",
      "1 match, 1 not comparable"},
     {"AnswerToAPacketThatIsNotThere", Peer::kNone,
