@@ -72,6 +72,9 @@ const Case kFresh[] = {
     {"ReadCutTooShort", Peer::kNone,
      "restart . 10; C read 10 n=8 va=0 len=8192; S read 10 n=4 va=0 len=4096; S read 14 n=4 va=4096 len=4000",
      "1 different"},
+    {"WhatIsJudgedDoesNotCountAgain", Peer::kNone,
+     "restart . 9; C send 9; C read 10 n=8 va=0 len=8192; S read 10 n=4 va=64 len=4096; S read 14 n=4 va=4160 len=4096",
+     "1 different, 1 missing, 1 unseen"},
     {"OverlappingPsns", Peer::kNone, "restart . 10; C read 10 n=4 len=4096; S send 10; S read 11 n=3 len=3072",
      "1 different, 1 unseen"},
 };
@@ -104,6 +107,8 @@ const Case kReturns[] = {
      "1 match, 1 extra"},
     {"RxeImpliedNak", Peer::kRxe, "restart . 10; C read 10 n=2; S read 10 n=2; S read 10 n=2; fed ack 12",
      "1 match, 1 no_implied_nak"},
+    {"RxeWithoutAnImpliedNak", Peer::kRxe, "restart . 10; C send 10; S send 10; S send 10; fed ack 10",
+     "1 match, 1 extra"},
     {"OtherPacketAgain", Peer::kNone,
      "restart . 10; C read 10 va=1; S read 10 va=1; fed nak 10; again read 10 va=1; S read 10 va=2",
      "1 match, 1 different"},

@@ -165,12 +165,19 @@ void FreshRequests::hole(uint32_t psn, uint32_t count, VerdictCounts& counts) {
   waiting_[kSimulated] = std::move(left);
 }
 
+void FreshRequests::reset() {
+  waiting_[kCaptured].clear();
+  waiting_[kSimulated].clear();
+  holes_ = {};
+  has_settled_ = false;
+}
+
 void FreshRequests::give_up(VerdictCounts& counts, const char* reason) {
   for (const Piece& p : waiting_[kCaptured])
     if (!p.is_judged) counts.give(Verdict::kNotComparable, &p.request, nullptr, reason);
   for (const Piece& p : waiting_[kSimulated])
     if (!p.is_judged) counts.give(Verdict::kNotComparable, nullptr, &p.request, reason);
-  *this = {};
+  reset();
 }
 
 void FreshRequests::finish(uint32_t captured_end, VerdictCounts& counts) {
@@ -182,7 +189,7 @@ void FreshRequests::finish(uint32_t captured_end, VerdictCounts& counts) {
     counts.give(is_past ? Verdict::kNotComparable : Verdict::kUnseen, nullptr, &p.request,
                 is_past ? "the capture ends" : "the capture goes on behind it");
   }
-  *this = {};
+  reset();
 }
 
 }  // namespace sim

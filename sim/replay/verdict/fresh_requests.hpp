@@ -28,6 +28,7 @@ class FreshRequests {
     uint32_t psn = 0, count = 0;
   };
 
+  void reset();
   void settle(uint32_t psn, VerdictCounts& counts);
   void wait(Side side, const Piece& piece, VerdictCounts& counts);
   bool meet(Side side, Piece& piece, VerdictCounts& counts);
