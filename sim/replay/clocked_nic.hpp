@@ -28,6 +28,7 @@ class ClockedNic : public ReplayNic, public Activity {
   ClockedNic(const Config& config, Node& node, Pace pace, std::function<bool()> source);
 
   void observe_sent(Observer observer) override { observer_ = std::move(observer); }
+  bool carries_data() const override { return true; }
   void set_time(int64_t time_ns) override;
   void bind(uint32_t connection, const Binding& binding) override;
   void stage_payload(uint32_t connection, uint64_t offset, traces::ByteSpan bytes) override;

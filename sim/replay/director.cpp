@@ -57,7 +57,7 @@ Director::Director(LookAhead& capture, ReplayNic& nic, const DirectorOptions& op
 void Director::observe(HeldPacket& held, const traces::RocePacket& roce) {
   if (held.lane == kNoLane) return;
   note_binding(held, roce);
-  if (held.frame.empty()) return;
+  if (!nic_.carries_data()) return;
   if (held.course == Course::kRequestIn) read_data_.request(host_of(roce.destination), held, held.after_gap);
   if (held.course != Course::kResponseOut || verb_of(held) != Verb::kReadResponse || held.atomic) return;
   const uint32_t requests = capture_.peer_of(held.lane);
