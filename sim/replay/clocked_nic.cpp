@@ -163,8 +163,8 @@ void ClockedNic::receive_frame(traces::ByteSpan frame) {
   if (frame.size != 0) push(std::vector<uint8_t>(frame.data, frame.data + frame.size));
 }
 
-void ClockedNic::push(models::Control control, bool drained) {
-  actions_.push_back({due_, Row{std::move(control), drained}});
+void ClockedNic::push(const models::Control& control, bool drained) {
+  actions_.push_back({due_, Row{control, drained}});
 }
 
 void ClockedNic::push(std::vector<uint8_t> bytes, std::optional<std::pair<uint32_t, uint32_t>> after) {
@@ -172,9 +172,13 @@ void ClockedNic::push(std::vector<uint8_t> bytes, std::optional<std::pair<uint32
   frames_++;
 }
 
+void ClockedNic::fill() {
+  while (!ended_ && actions_.size() < kQueued) ended_ = !source_();
+}
+
 void ClockedNic::step() {
   for (;;) {
-    while (!ended_ && actions_.size() < kQueued) ended_ = !source_();
+    fill();
     if (actions_.empty()) {
       wake_ = hw::kForever;
       return;

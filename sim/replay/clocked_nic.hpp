@@ -42,6 +42,8 @@ class ClockedNic : public ReplayNic, public Activity {
   void receive(uint32_t connection, const TransportPacket& packet, traces::ByteSpan frame) override;
   void settle() override {}
 
+  // Asks for the first calls, which name the NIC's address. Before the simulation begins.
+  void fill();
   // Stage of the node's host side.
   void step();
   hw::Cycles quiet() const;
@@ -78,7 +80,7 @@ class ClockedNic : public ReplayNic, public Activity {
     std::variant<Row, Frame> what;
   };
 
-  void push(models::Control control, bool drained = false);
+  void push(const models::Control& control, bool drained = false);
   void push(const std::vector<models::Control>& rows);
   void push(std::vector<uint8_t> bytes, std::optional<std::pair<uint32_t, uint32_t>> after = std::nullopt);
   bool perform(Action& action);

@@ -49,7 +49,7 @@ bool drop_invalidate(TransportPacket& t, LookAheadCounts& counts) {
 }
 
 bool is_plain_ethernet(const traces::RocePacket& roce) {
-  return roce.has_ethernet && roce.ethernet_offset == 0 && roce.tunnels == 0 && roce.vlan_tags.size() == 0 &&
+  return roce.has_ethernet && roce.ethernet_offset == 0 && roce.tunnels == 0 && roce.vlan_tags.empty() &&
          roce.destination.version == 4 && roce.udp_offset - roce.ip_offset == kPlainIpBytes;
 }
 
