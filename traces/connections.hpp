@@ -91,6 +91,7 @@ class ConnectionTracker {
   void pair_from_table(uint32_t lane);
   void connect(const CmConnection& connection);
   void close(const CmMessage& message, const RocePacket& roce);
+  Copy copy_of(const Packet& packet, const RocePacket& roce, uint32_t lane);
   void manage(const Arrival& arrival);
   void touch(Lane& lane, const Arrival& arrival);
 
