@@ -1,5 +1,7 @@
 #include "sim/workload/listed_test.hpp"
 
+#include <algorithm>
+
 #include "sim/workload/set_up.hpp"
 
 namespace sim {
@@ -11,6 +13,11 @@ bool takes_receives(const ConnectionPlan& plan) {
     for (const models::WorkRequest& r : work)
       if (r.takes_receive()) return true;
   return false;
+}
+
+bool has_work(const std::vector<ConnectionPlan>& connections, size_t from) {
+  return std::any_of(connections.begin(), connections.end(),
+                     [&](const ConnectionPlan& plan) { return !plan.work[from].empty(); });
 }
 
 models::Sides connected(const Config& config, const std::vector<ConnectionPlan>& connections, Testbed& bed) {
@@ -55,12 +62,15 @@ ListedTest::ListedTest(const Config& config, const std::vector<ConnectionPlan>& 
   const hw::Cycles start = set_up_cycles(config, sides(), receives);
   std::array<models::WorkList*, 2> lists{};
   for (size_t from : {0, 1}) {
+    if (!has_work(connections, from)) continue;
     auto list =
         std::make_unique<models::WorkList>(params(config, connections, from, start), side(from), side(1 - from));
     lists[from] = list.get();
     add(bed, from, "host.work_list", std::move(list), config.workload.rx_depth, receive_cpu_params(config.host));
   }
-  for (size_t from : {0, 1}) lists[from]->listen_to(*lists[1 - from]);
+  // Who waits for messages has somebody who sends them.
+  for (size_t from : {0, 1})
+    if (lists[from] && lists[1 - from]) lists[from]->listen_to(*lists[1 - from]);
 }
 
 }  // namespace sim

@@ -37,8 +37,10 @@ class ThroughputTest : public Activity {
   void report(WorkloadResult& r) {
     r.errors = errors();
     r.memory_equal = true;
-    for (const auto& w : directions_) {
+    for (size_t i = 0; i < directions_.size(); i++) {
+      const auto& w = directions_[i];
       r.directions.push_back(rates_of(w->posts(), w->completions()));
+      r.directions.back().from = from_[i];
       r.outcome.end = std::max(r.outcome.end, r.directions.back().last_completion);
       r.messages += w->completions().size();
       if (w->errors() != 0 && r.first_error.empty()) r.first_error = models::name_of(w->first_error());
@@ -56,6 +58,7 @@ class ThroughputTest : public Activity {
   void add(Testbed& bed, size_t from, const std::string& name, std::unique_ptr<Initiator> initiator, unsigned rx_depth,
            const models::CpuParams& receive_cpu) {
     directions_.push_back(std::move(initiator));
+    from_.push_back(from);
     Initiator& workload = *directions_.back();
     workload.waker = bed.node(from).attach(name, workload);
     if (!workload.needs_receiver()) return;
@@ -67,6 +70,7 @@ class ThroughputTest : public Activity {
  private:
   models::Sides sides_;
   std::vector<std::unique_ptr<Initiator>> directions_;
+  std::vector<size_t> from_;  // the node of each
   std::vector<std::unique_ptr<models::Receiver>> receivers_;
 };
 

@@ -133,12 +133,9 @@ Json listed_json(size_t connections, const WorkloadResult& r) {
 
 std::string listed_table(const WorkloadResult& r) {
   std::string text = " from       messages            bytes    first post[usec]    last completion[usec]\n";
-  for (size_t i = 0; i < r.directions.size(); i++) {
-    const Rates& d = r.directions[i];
-    if (d.messages == 0) continue;
-    text += fmt::format(" nic{:<6} {:<10} {:>14} {:>19.3f} {:>24.3f}\n", i, d.messages, d.bytes,
+  for (const Rates& d : r.directions)
+    text += fmt::format(" nic{:<6} {:<10} {:>14} {:>19.3f} {:>24.3f}\n", d.from, d.messages, d.bytes,
                         double(d.first_post) / 1e6, double(d.last_completion) / 1e6);
-  }
   return text;
 }
 
