@@ -6,16 +6,6 @@ namespace models {
 
 namespace {
 
-constexpr uint64_t kPage = HostMemory::kPageBytes;
-
-// No buffer lies on more pages than it must.
-uint64_t stride_of(uint64_t size) {
-  if (size > kPage) return (size + kPage - 1) / kPage * kPage;
-  uint64_t stride = 64;
-  while (stride < size) stride *= 2;
-  return stride;
-}
-
 constexpr ibv_wr_opcode kOpcodes[][2] = {{IBV_WR_RDMA_WRITE, IBV_WR_RDMA_WRITE_WITH_IMM},
                                          {IBV_WR_RDMA_READ, IBV_WR_RDMA_READ},
                                          {IBV_WR_SEND, IBV_WR_SEND_WITH_IMM}};
@@ -46,7 +36,7 @@ void Bandwidth::lay_out(const Side& own) {
     q.number = own.qps[i];
     q.own.size = params_.sizes[std::min(i, params_.sizes.size() - 1)];
     q.iterations = params_.iterations * std::max(1u, largest) / std::max(1u, q.own.size);
-    q.own.stride = stride_of(q.own.size);
+    q.own.stride = buffer_stride(q.own.size);
     const uint64_t fit = kBufferBytes / own.qps.size() / q.own.stride;
     q.own.slots = std::max<uint64_t>(1, std::min({fit, uint64_t(params_.tx_depth), q.iterations}));
     q.peer = q.own;

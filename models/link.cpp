@@ -4,7 +4,9 @@ namespace models {
 
 void Link::receive(Frame&& frame) {
   frames++;
-  if (faults_.dropped.count(frames) != 0) {
+  bool lost = faults_.dropped.count(frames) != 0;
+  if (faults_.packets) lost |= faults_.packets->loses(faults_.direction, frame.bytes, lost);
+  if (lost) {
     dropped++;
     return;
   }

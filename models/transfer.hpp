@@ -30,8 +30,15 @@ struct Queues {
   unsigned max_send_wr = 128, max_recv_wr = 0;  // of each QP, at both ends
 };
 
-// Creates the queues on both hosts and moves all QPs to RTS, connected in pairs. `attr` as in models::connect,
-// PSNs those of the first QP.
+// From one buffer of `size` bytes to the next, so that none lies on more pages than it must.
+uint64_t buffer_stride(uint64_t size);
+
+// Completion queues on both hosts, without QPs yet.
+Sides make_sides(const Host& a, const Host& b);
+// Creates QPs on both hosts and moves them to RTS, connected in pairs. `attr` as in models::connect, with
+// the PSNs of the first QP; those of the others lie apart.
+void connect_more(Sides& sides, const Queues& queues, const QpAttr& attr);
+// Both.
 Sides connect_sides(const Host& a, const Host& b, const Queues& queues, const QpAttr& attr);
 
 }  // namespace models

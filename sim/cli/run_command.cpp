@@ -12,8 +12,10 @@ namespace sim {
 
 namespace {
 
-void print(const WorkloadConfig& workload, const WorkloadResult& r) {
-  if (is_latency_test(workload))
+void print(const WorkloadConfig& workload, bool listed, const WorkloadResult& r) {
+  if (listed)
+    fmt::print("{}", listed_table(r));
+  else if (is_latency_test(workload))
     fmt::print("{}{}", latency_heading(), latency_row(latency_row_of(workload, r)));
   else
     fmt::print("{}{}", bandwidth_heading(RateUnit::gigabits),
@@ -32,10 +34,16 @@ std::vector<std::string> failures(const Scenario& scenario, const WorkloadResult
 
 // A fault of a frame that never came is no test of anything.
 void warn_of_faults(const Scenario& scenario, const WorkloadResult& r) {
-  const uint64_t planned = scenario.forward.dropped.size() + scenario.backward.dropped.size();
+  const uint64_t planned = scenario.faults.planned();
   if (r.link_dropped < planned)
-    spdlog::warn("{} of {} faults did not happen: no frame of that number crossed the link", planned - r.link_dropped,
-                 planned);
+    spdlog::warn("{} of {} faults did not happen: no such frame crossed the link", planned - r.link_dropped, planned);
+}
+
+// What would be ignored is refused.
+void check_settings(const ConfigSource& source, const Scenario& scenario) {
+  for (const std::string& setting : source.settings)
+    if (!scenario.connections.empty() && setting.rfind("workload.", 0) == 0)
+      throw InputError("--set " + setting + ": the scenario lists its work; allowed without [[connection]]");
 }
 
 }  // namespace
@@ -45,25 +53,32 @@ int run_command(const RunOptions& o) {
   source.other_sections = scenario_sections();
   Config config = resolve(source);
   const Scenario scenario = read_scenario(o.config.file);
-  check_workload(config);
+  const bool listed = !scenario.connections.empty();
+  check_settings(source, scenario);
+  if (listed)
+    check_connections(scenario.connections, config);
+  else
+    check_workload(config);
+  const auto plans = fault_plans(scenario.faults, scenario.connections, config);
   RunReport report(o, config, "run");
   config.trace = report.trace();
   WorkloadRun run;
-  run.forward = scenario.forward;
-  run.backward = scenario.backward;
+  if (listed) run.connections = &scenario.connections;
+  run.forward = plans[0];
+  run.backward = plans[1];
   run.check_counters = [&scenario](const NodeCounters& counters) { check_counters(scenario.expect, counters); };
   run.pcap_folder = report.pcap_folder();
   run.show_progress = !o.quiet;
   const WorkloadResult r = run_workload(config, run);
   const std::vector<std::string> failed = failures(scenario, r);
   if (report.wants_tables()) {
-    print(config.workload, r);
+    print(config.workload, listed, r);
     fmt::print("{}", trace_text(r.outcome));
   }
   warn_of_faults(scenario, r);
   for (const std::string& line : failed) fmt::print(stderr, "balboa: {}\n", line);
   report.write("counters.txt", counters_text(r));
-  nlohmann::ordered_json result = to_json(config.workload, r);
+  nlohmann::ordered_json result = listed ? listed_json(scenario.connections.size(), r) : to_json(config.workload, r);
   add_trace(result, r.outcome);
   report.finish(r.outcome.end, {{"result", result}, {"failed", failed}});
   return failed.empty() ? kGood : kFailed;

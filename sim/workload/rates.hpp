@@ -8,6 +8,7 @@ namespace sim {
 
 // What one direction of a bandwidth test achieved.
 struct Rates {
+  size_t from = 0;  // the node that posted
   uint64_t messages = 0, bytes = 0;
   hw::Picoseconds first_post = 0, last_completion = 0;
   uint64_t steady_messages = 0, steady_bytes = 0;  // in the middle of the run; 0 where it is too short for one

@@ -1,7 +1,9 @@
-// A scenario file: parameters and workload (the schema), faults on the links, and what the run is expected to give.
+// A scenario file: parameters and workload (the schema), or connections with their work requests one by one; faults on
+// the links; and what the run is expected to give.
 //
 //   [workload]          size = 4096  iterations = 8            (balboa config schema lists all)
-//   [[fault]]           link = "nic0-nic1"  frame = 3  type = "drop"
+//   [[connection]]      in place of [workload]              (connection_plan.hpp)
+//   [[fault]]           link = "nic0-nic1"  frame = 3  type = "drop"             (fault_plan.hpp)
 //   [expect]            messages = 8  errors = 0  memory_equal = true
 //   [expect.counters]   "nic0.tables.retransmit.retransmitted" = 6
 #pragma once
@@ -10,6 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "sim/workload/connection_plan.hpp"
+#include "sim/workload/fault_plan.hpp"
 #include "sim/workload/workload.hpp"
 
 namespace sim {
@@ -25,7 +29,8 @@ struct Expectations {
 };
 
 struct Scenario {
-  models::FaultPlan forward, backward;  // of nic0-nic1 and of nic1-nic0
+  std::vector<ConnectionPlan> connections;  // none: the workload of the configuration
+  ScenarioFaults faults;
   Expectations expect;
 };
 

@@ -9,34 +9,17 @@
 #include "models/mix.hpp"
 #include "models/ping_pong.hpp"
 #include "sim/config/error.hpp"
+#include "sim/workload/listed_test.hpp"
+#include "sim/workload/set_up.hpp"
+#include "sim/workload/throughput_test.hpp"
 
 namespace sim {
 
 namespace {
 
-models::QpAttr qp_attr(const NicConfig& config) {
-  models::QpAttr attr;
-  attr.path_mtu = models::ibv_mtu(__builtin_ctz(config.pmtu_bytes) - 7);
-  attr.timeout = config.timeout;
-  attr.retry_cnt = config.retry_count;
-  attr.sq_psn = 0x000100;
-  attr.rq_psn = 0x800100;
-  attr.max_rd_atomic = config.max_reads;
-  attr.max_dest_rd_atomic = config.responder_resources;
-  attr.min_rnr_timer = config.min_rnr_timer;
-  return attr;
-}
-
 models::Transfer transfer_of(const WorkloadConfig& spec) {
   if (spec.operation == "read") return models::Transfer::read;
   return spec.operation == "send" ? models::Transfer::send : models::Transfer::write;
-}
-
-models::CpuParams cpu_params(const HostConfig& config) {
-  return {config.post_ps, config.poll_ps};
-}
-models::CpuParams receive_cpu_params(const HostConfig& config) {
-  return {config.post_receive_ps, config.poll_ps};
 }
 
 std::string dotted(uint32_t ip) {
@@ -54,16 +37,6 @@ models::Sides connected(const Config& config, Testbed& bed) {
   queues.max_send_wr = spec.tx_depth;
   queues.max_recv_wr = takes_receives(spec) ? spec.rx_depth : 0;
   return models::connect_sides(bed.node(0).host(), bed.node(1).host(), queues, qp_attr(config.nic));
-}
-
-// No message may come before its receive is posted: a NIC takes one order a cycle, as fast as doorbells come.
-hw::Cycles set_up_cycles(const Config& config, const models::Sides& sides, size_t receives) {
-  if (receives == 0) return 0;
-  const size_t orders = receives + std::max(sides.a.host.device.orders(), sides.b.host.device.orders());
-  const hw::Picoseconds doorbell =
-      models::ByteTime(config.pcie).of(models::kWriteHeaderBytes + config.pcie.doorbell_bytes);
-  const hw::Clock clock(config.nic.clock_hz);
-  return orders + clock.edge_at_or_after(orders * doorbell + 2 * config.pcie.write_latency);
 }
 
 // The initiator of one direction, from node `from`. Addresses of the two directions do not meet.
@@ -99,66 +72,19 @@ void make(std::unique_ptr<models::Mix>& made, const Config& config, size_t from,
 
 // One or two directions on the same QPs, each with the receiver that it needs.
 template <class Initiator>
-class ThroughputTest : public Activity {
+class PerftestDirections : public ThroughputTest<Initiator> {
  public:
-  ThroughputTest(const Config& config, Testbed& bed) : sides_(connected(config, bed)) {
+  PerftestDirections(const Config& config, Testbed& bed) : ThroughputTest<Initiator>(connected(config, bed)) {
     const WorkloadConfig& spec = config.workload;
     const size_t receives = takes_receives(spec) ? size_t(spec.qps) * spec.rx_depth : 0;
-    const hw::Cycles start = set_up_cycles(config, sides_, receives);
-    add(config, bed, 0, start);
-    if (spec.bidirectional) add(config, bed, 1, start);
-  }
-
-  bool done() const override {
-    const auto done = [](const auto& w) { return w->done(); };
-    return std::all_of(directions_.begin(), directions_.end(), done) &&
-           (errors() != 0 || std::all_of(receivers_.begin(), receivers_.end(), done));
-  }
-  uint64_t progress() const override {
-    uint64_t sum = 0;
-    for (const auto& w : directions_) sum += w->completions().size();
-    return sum;
-  }
-  uint64_t errors() const {
-    uint64_t sum = 0;
-    for (const auto& w : directions_) sum += w->errors();
-    for (const auto& w : receivers_) sum += w->errors();
-    return sum;
-  }
-
-  void report(WorkloadResult& r) {
-    r.errors = errors();
-    r.memory_equal = true;
-    for (const auto& w : directions_) {
-      r.directions.push_back(rates_of(w->posts(), w->completions()));
-      r.outcome.end = std::max(r.outcome.end, r.directions.back().last_completion);
-      r.messages += w->completions().size();
-      if (w->errors() != 0 && r.first_error.empty()) r.first_error = models::name_of(w->first_error());
-      r.memory_equal = w->verify() && r.memory_equal;
-      for (const models::DoneMessage& m : w->completions()) r.samples.push_back(m.completion - m.post);
+    const hw::Cycles start = set_up_cycles(config, this->sides(), receives);
+    for (size_t from = 0; from < (spec.bidirectional ? 2 : 1); from++) {
+      std::unique_ptr<Initiator> initiator;
+      make(initiator, config, from, start, this->side(from), this->side(1 - from));
+      this->add(bed, from, "host." + spec.operation + "_bw", std::move(initiator), spec.rx_depth,
+                receive_cpu_params(config.host));
     }
-    if (r.errors != 0 && r.first_error.empty()) r.first_error = "a receive that is not what was sent";
-    std::sort(r.samples.begin(), r.samples.end());
   }
-
- private:
-  void add(const Config& config, Testbed& bed, size_t from, hw::Cycles start) {
-    const WorkloadConfig& spec = config.workload;
-    const models::Side& own = from == 0 ? sides_.a : sides_.b;
-    const models::Side& peer = from == 0 ? sides_.b : sides_.a;
-    directions_.emplace_back();
-    make(directions_.back(), config, from, start, own, peer);
-    Initiator& workload = *directions_.back();
-    workload.waker = bed.node(from).attach("host." + spec.operation + "_bw", workload);
-    if (!workload.needs_receiver()) return;
-    receivers_.push_back(std::make_unique<models::Receiver>(
-        workload.receiver_params(spec.rx_depth, receive_cpu_params(config.host)), peer));
-    receivers_.back()->waker = bed.node(1 - from).attach("host.receiver", *receivers_.back());
-  }
-
-  models::Sides sides_;
-  std::vector<std::unique_ptr<Initiator>> directions_;
-  std::vector<std::unique_ptr<models::Receiver>> receivers_;
 };
 
 class PingPongTest : public Activity {
@@ -208,8 +134,7 @@ NodeCounters counters_of(Testbed& bed) {
 }
 
 template <class Test>
-void run_test(const Config& config, Testbed& bed, const WorkloadRun& run, WorkloadResult& r) {
-  Test test(config, bed);
+void run_test(Test&& test, Testbed& bed, const WorkloadRun& run, WorkloadResult& r) {
   r.outcome = bed.run(test, run.show_progress);
   test.report(r);
 }
@@ -218,6 +143,20 @@ void run_test(const Config& config, Testbed& bed, const WorkloadRun& run, Worklo
 Config one_at_a_time(Config config) {
   config.workload.tx_depth = 1;
   return config;
+}
+
+void run_in(const Config& config, Testbed& bed, const WorkloadRun& run, WorkloadResult& r) {
+  const WorkloadConfig& spec = config.workload;
+  if (run.connections)
+    run_test(ListedTest(config, *run.connections, bed), bed, run, r);
+  else if (spec.operation == "mix")
+    run_test(PerftestDirections<models::Mix>(config, bed), bed, run, r);
+  else if (!is_latency_test(spec))
+    run_test(PerftestDirections<models::Bandwidth>(config, bed), bed, run, r);
+  else if (spec.operation == "read")
+    run_test(PerftestDirections<models::Bandwidth>(one_at_a_time(config), bed), bed, run, r);
+  else
+    run_test(PingPongTest(config, bed), bed, run, r);
 }
 
 // Workloads have their buffers in host memory, from the first of these addresses to the second.
@@ -264,22 +203,14 @@ void check_workload(const Config& config) {
 }
 
 WorkloadResult run_workload(const Config& config, const WorkloadRun& run) {
-  check_workload(config);
+  if (!run.connections) check_workload(config);
   WorkloadResult r;
   Testbed bed(config, 2);
   if (run.check_counters) run.check_counters(counters_of(bed));
   bed.join(0, 1, run.forward, run.backward);
   if (!run.pcap_folder.empty())
     bed.capture([&run](const std::string& node) { return run.pcap_folder + "/" + node + ".pcap"; });
-  const WorkloadConfig& spec = config.workload;
-  if (spec.operation == "mix")
-    run_test<ThroughputTest<models::Mix>>(config, bed, run, r);
-  else if (!is_latency_test(spec))
-    run_test<ThroughputTest<models::Bandwidth>>(config, bed, run, r);
-  else if (spec.operation == "read")
-    run_test<ThroughputTest<models::Bandwidth>>(one_at_a_time(config), bed, run, r);
-  else
-    run_test<PingPongTest>(config, bed, run, r);
+  run_in(config, bed, run, r);
   r.counters = counters_of(bed);
   for (size_t i = 0; i < bed.size(); i++)
     r.addresses.push_back({i == 0 ? "local" : "remote", 0, 0, 0, 0, dotted(bed.node(i).host().ip)});

@@ -30,9 +30,12 @@ struct WorkloadResult {
   std::vector<std::string> problems() const;
 };
 
+struct ConnectionPlan;
+
 struct WorkloadRun {
-  models::FaultPlan forward, backward;  // of the link from node 0 to node 1, and back
-  std::string pcap_folder;              // empty: no captures
+  const std::vector<ConnectionPlan>* connections = nullptr;  // with listed work, in place of config.workload
+  models::FaultPlan forward, backward;                       // of the link from node 0 to node 1, and back
+  std::string pcap_folder;                                   // empty: no captures
   bool show_progress = false;
   std::function<void(const NodeCounters&)> check_counters = nullptr;  // called before the run, with their first values
 };
@@ -40,7 +43,7 @@ struct WorkloadRun {
 bool is_latency_test(const WorkloadConfig& workload);
 // Throws InputError for a workload that the rest of the configuration cannot hold, or that perftest does not know.
 void check_workload(const Config& config);
-// Runs config.workload, which must pass that check.
+// Runs config.workload, which must pass that check, or the connections of `run`, which must pass theirs.
 WorkloadResult run_workload(const Config& config, const WorkloadRun& run);
 
 }  // namespace sim

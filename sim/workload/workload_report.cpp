@@ -1,5 +1,7 @@
 #include "sim/workload/workload_report.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -56,6 +58,25 @@ void add_rates(Json& j, const std::vector<Rates>& directions) {
   for (const Rates& r : directions) j["directions"].push_back(to_json(r));
 }
 
+void add_result(Json& j, bool rates, const WorkloadResult& r) {
+  j["messages"] = r.messages;
+  j["errors"] = r.errors;
+  if (!r.first_error.empty()) j["first_error"] = r.first_error;
+  j["memory_equal"] = r.memory_equal;
+  if (rates) add_rates(j, r.directions);
+  j["latency_ps"] = {{"min", percentile(r.samples, 0)},
+                     {"median", percentile(r.samples, 500)},
+                     {"p99", percentile(r.samples, 990)},
+                     {"p99_9", percentile(r.samples, 999)},
+                     {"max", r.samples.empty() ? 0 : r.samples.back()}};
+  j["frames"] = r.link_frames;
+  j["frames_lost"] = r.link_dropped;
+  j["end_ps"] = r.outcome.end;
+  j["problems"] = r.problems();
+  for (const auto& node : r.counters)
+    for (const CounterValue& c : node.second) j["counters"][node.first][c.name] = c.value;
+}
+
 }  // namespace
 
 std::string test_name(const WorkloadConfig& workload) {
@@ -98,23 +119,24 @@ Json to_json(const WorkloadConfig& spec, const WorkloadResult& r) {
   j["iterations"] = spec.iterations;
   j["qps"] = spec.qps;
   j["tx_depth"] = spec.tx_depth;
-  j["messages"] = r.messages;
-  j["errors"] = r.errors;
-  if (!r.first_error.empty()) j["first_error"] = r.first_error;
-  j["memory_equal"] = r.memory_equal;
-  if (!is_latency_test(spec)) add_rates(j, r.directions);
-  j["latency_ps"] = {{"min", percentile(r.samples, 0)},
-                     {"median", percentile(r.samples, 500)},
-                     {"p99", percentile(r.samples, 990)},
-                     {"p99_9", percentile(r.samples, 999)},
-                     {"max", r.samples.empty() ? 0 : r.samples.back()}};
-  j["frames"] = r.link_frames;
-  j["frames_lost"] = r.link_dropped;
-  j["end_ps"] = r.outcome.end;
-  j["problems"] = r.problems();
-  for (const auto& node : r.counters)
-    for (const CounterValue& c : node.second) j["counters"][node.first][c.name] = c.value;
+  add_result(j, !is_latency_test(spec), r);
   return j;
+}
+
+Json listed_json(size_t connections, const WorkloadResult& r) {
+  Json j;
+  j["test"] = "listed";
+  j["qps"] = connections;
+  add_result(j, true, r);
+  return j;
+}
+
+std::string listed_table(const WorkloadResult& r) {
+  std::string text = " from       messages            bytes    first post[usec]    last completion[usec]\n";
+  for (const Rates& d : r.directions)
+    text += fmt::format(" nic{:<6} {:<10} {:>14} {:>19.3f} {:>24.3f}\n", d.from, d.messages, d.bytes,
+                        double(d.first_post) / 1e6, double(d.last_completion) / 1e6);
+  return text;
 }
 
 std::string counters_text(const WorkloadResult& r) {

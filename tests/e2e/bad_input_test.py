@@ -58,7 +58,7 @@ class BadInput(balboa.Case):
 
     def test_faults(self):
         for fault, says in {
-            'link = "nic0-nic1"\nframe = 1\ntype = "drop"\nhow = 3': ["fault.how", "frame, link, type"],
+            'link = "nic0-nic1"\nframe = 1\ntype = "drop"\nhow = 3': ["fault.how", "connection, copy, frame, kind, link"],
             'link = "nic0-nic2"\nframe = 1\ntype = "drop"': ["fault.link", '"nic0-nic1", "nic1-nic0"'],
             'link = "nic0-nic1"\nframe = 1\ntype = "eat"': ["fault.type", '"drop"'],
             'link = "nic0-nic1"\nframe = 0\ntype = "drop"': ["fault.frame", "from 1"],
