@@ -13,7 +13,7 @@ PMTUS = [256, 1024, 4096]
 QPS, ITERATIONS = 2, 2
 
 FIRST, MIDDLE, LAST, ONLY, ACK = 6, 7, 8, 10, 17  # IBTA table 38
-FIRST_PSN = 0x100
+FIRST_PSN, PSNS_APART = 0x100, 0x10000  # of the first QP, and from one QP to the next
 LOCAL_QPN, REMOTE_QPN = 17, 18  # of the first QP of each side
 TARGET_ADDRESS = 1 << 40
 BTH_BYTES, RETH_BYTES, AETH_BYTES, ICRC_BYTES, UDP_BYTES = 12, 16, 4, 4, 8
@@ -78,7 +78,7 @@ def expected_requests(size, pmtu):
                 transport = BTH_BYTES + RETH_BYTES * first + payload + pad + ICRC_BYTES
                 packet = {
                     "bth.opcode": ONLY if count == 1 else FIRST if first else LAST if last else MIDDLE,
-                    "bth.psn": FIRST_PSN + len(packets),
+                    "bth.psn": FIRST_PSN + qp * PSNS_APART + len(packets),
                     "bth.padcnt": pad,
                     "length": UDP_BYTES + transport,
                     "reth.va": TARGET_ADDRESS + (qp * ITERATIONS + message) * stride if first else None,
@@ -167,13 +167,13 @@ class Oracles(balboa.Case):
     def check_acknowledgements(self, packets, packets_of_message):
         for qp in range(QPS):
             got = [p for p in packets if p["bth.destqp"] == LOCAL_QPN + qp]
-            total = ITERATIONS * packets_of_message
-            self.assertEqual(got[-1]["bth.psn"], FIRST_PSN + total - 1)
+            total, first = ITERATIONS * packets_of_message, FIRST_PSN + qp * PSNS_APART
+            self.assertEqual(got[-1]["bth.psn"], first + total - 1)
             for p in got:
                 self.assertEqual((p["bth.opcode"], p["bth.padcnt"], p["aeth.syndrome"]), (ACK, 0, 0x1F))
                 self.assertEqual(p["length"], UDP_BYTES + BTH_BYTES + AETH_BYTES + ICRC_BYTES)
                 # Completed messages up to the acknowledged packet (IBTA 9.7.7.1).
-                self.assertEqual(p["aeth.msn"], (p["bth.psn"] + 1 - FIRST_PSN) // packets_of_message)
+                self.assertEqual(p["aeth.msn"], (p["bth.psn"] + 1 - first) // packets_of_message)
         self.assertEqual({p["bth.destqp"] for p in packets}, {LOCAL_QPN + qp for qp in range(QPS)})
 
 
