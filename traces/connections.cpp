@@ -54,14 +54,18 @@ Observation ConnectionTracker::add(const Packet& packet, const RocePacket& roce)
   return seen;
 }
 
-// A retry goes over packets that may have left an instant before: where it is due, it is no copy.
+// A retry goes over packets that may have left an instant before: what is due is no copy.
 Copy ConnectionTracker::copy_of(const Packet& packet, const RocePacket& roce, uint32_t lane) {
   const Copy copy = mirrors_.add(packet, roce);
   if (copy != Copy::kSamePath || lane == kNoLane) return copy;
-  const Lane& requester = lanes_[lane];
   const uint32_t psn = roce.bth.psn;
-  const bool is_refused = requester.answers.nak_pending && requester.answers.nak_psn == psn;
-  return is_refused || requester.requests.continues_run(psn) ? Copy::kNone : copy;
+  const Lane& own = lanes_[lane];
+  if (is_response(roce.bth.opcode)) {
+    const bool is_read = operation_of(roce.bth.opcode).verb == Verb::kReadResponse;
+    return is_read && own.peer != kNoLane && lanes_[own.peer].reads.awaits(psn) ? Copy::kNone : copy;
+  }
+  const bool is_refused = own.answers.nak_pending && own.answers.nak_psn == psn;
+  return is_refused || own.requests.continues_run(psn) || own.reads.misses(psn) ? Copy::kNone : copy;
 }
 
 void ConnectionTracker::touch(Lane& lane, const Arrival& arrival) {

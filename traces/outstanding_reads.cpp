@@ -81,6 +81,22 @@ OutstandingReads::Response OutstandingReads::response(uint32_t psn, int64_t time
   return result;
 }
 
+bool OutstandingReads::awaits(uint32_t psn) const {
+  for (uint32_t i = 0; i < used_; ++i) {
+    const Read& read = at(i);
+    if (!read.complete && distance24(psn, read.next) >= 0 && distance24(psn, read.last) <= 0) return true;
+  }
+  return false;
+}
+
+bool OutstandingReads::misses(uint32_t psn) const {
+  for (uint32_t i = 0; i < used_; ++i) {
+    const Read& read = at(i);
+    if (distance24(psn, read.first) >= 0 && distance24(psn, read.last) <= 0) return read.missing != 0;
+  }
+  return false;
+}
+
 void OutstandingReads::revoke_one(Read& read) {
   --losses_.wire;
   if (--read.revocable == 0 && read.revocable_range) --losses_.ranges;

@@ -33,6 +33,11 @@ class OutstandingReads {
   /// A READ or atomic response. `last` is that it ends its message.
   Response response(uint32_t psn, int64_t time_ns);
 
+  /// The response `psn` is due: it has not come, or has been asked for again.
+  bool awaits(uint32_t psn) const;
+  /// A response of the READ that takes `psn` was skipped and has not been asked for again.
+  bool misses(uint32_t psn) const;
+
   void finish();
 
   const Losses& losses() const { return losses_; }  ///< of responses, in PSNs
