@@ -199,19 +199,60 @@ void LookAhead::note_request(HeldPacket& held, uint64_t sequence) {
                          !at(ends.open_message).message.complete;
     if (!is_open) ends.open_message = sequence;
   }
-  if (!traces::ends_message(t.opcode) || !is_held(ends.open_message)) return;
-  HeldPacket& start = at(ends.open_message);
-  const int32_t behind = distance24(t.psn, start.transport.psn);
-  if (behind < 0 || start.message.complete) return;
-  HeldMessage& m = start.message;
-  const bool is_send = traces::operation_of(start.transport.opcode).verb == Verb::kSend;
-  const uint32_t before = uint32_t(behind) * start.transport.payload_bytes;
-  m.length = is_send ? before + t.payload_bytes : start.transport.dma_length;
-  m.complete = is_send || t.opcode == hw::wire::kReadRequest || before + t.payload_bytes == m.length;
+  if (traces::ends_message(t.opcode)) complete_message(held);
+}
+
+// The message that the packet ends, when all of it has been seen: a packet that the tap lost may have been the end of
+// one message or the begin of the next.
+void LookAhead::complete_message(const HeldPacket& last) {
+  HeldPacket* start = start_of(last);
+  if (start == nullptr || start->message.complete) return;
+  const TransportPacket& t = last.transport;
+  const auto behind = uint32_t(distance24(t.psn, start->transport.psn));
+  const bool is_send = traces::operation_of(start->transport.opcode).verb == Verb::kSend;
+  const uint32_t before = behind * start->transport.payload_bytes;
+  HeldMessage& m = start->message;
+  m.length = is_send ? before + t.payload_bytes : start->transport.dma_length;
+  m.complete = is_send ? has_all_before(last, behind)
+                       : t.opcode == hw::wire::kReadRequest || before + t.payload_bytes == m.length;
   m.has_immediate = hw::wire::has_immediate(hw::Bits<8>(t.opcode));
   m.immediate = t.immediate;
   m.solicited = t.solicited;
   m.last_psn = t.psn;
+}
+
+// The begin of the message that the packet belongs to: the nearest one before it by PSN.
+HeldPacket* LookAhead::start_of(const HeldPacket& packet) {
+  const uint64_t open = lanes_[packet.lane].open_message;
+  const auto begins_before = [&](const HeldPacket& held) {
+    return held.course == packet.course && traces::starts_message(held.transport.opcode) &&
+           distance24(packet.transport.psn, held.transport.psn) >= 0;
+  };
+  if (is_held(open) && begins_before(at(open))) return &at(open);
+  uint64_t sequence = packet.previous_in_lane;
+  for (unsigned steps = 0; is_held(sequence) && steps < kLookBack; steps++) {
+    HeldPacket& held = at(sequence);
+    if (begins_before(held)) return &held;
+    sequence = held.previous_in_lane;
+  }
+  return nullptr;
+}
+
+// Whether the `count` PSNs before the packet's have been seen, in any order.
+bool LookAhead::has_all_before(const HeldPacket& packet, uint32_t count) const {
+  std::vector<bool> seen(count);
+  uint32_t left = count;
+  uint64_t sequence = packet.previous_in_lane;
+  for (unsigned steps = 0; left != 0 && is_held(sequence) && steps < kLookBack; steps++) {
+    const HeldPacket& held = at(sequence);
+    const uint32_t back = (packet.transport.psn - held.transport.psn) & traces::kPsnMask;
+    if (held.course == packet.course && back - 1 < count && !seen[back - 1]) {
+      seen[back - 1] = true;
+      left--;
+    }
+    sequence = held.previous_in_lane;
+  }
+  return left == 0;
 }
 
 // The newest transmission of a request, as far as the packets are held.

@@ -89,6 +89,9 @@ class LookAhead {
   Course course_of(const traces::RocePacket& roce, const traces::Observation& seen);
   void link(HeldPacket& held, uint64_t sequence);
   void note_request(HeldPacket& held, uint64_t sequence);
+  void complete_message(const HeldPacket& last);
+  HeldPacket* start_of(const HeldPacket& packet);
+  bool has_all_before(const HeldPacket& packet, uint32_t count) const;
   void note_nak(const HeldPacket& nak, bool lost_behind);
   HeldPacket* newest_request(uint32_t lane, uint32_t psn);
   bool is_held(uint64_t sequence) const { return sequence != kNoPacket && sequence >= begin_ && sequence < end_; }
