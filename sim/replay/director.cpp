@@ -57,7 +57,7 @@ Director::Director(LookAhead& capture, ReplayNic& nic, const DirectorOptions& op
 void Director::observe(HeldPacket& held, const traces::RocePacket& roce) {
   if (held.lane == kNoLane) return;
   note_binding(held, roce);
-  if (!nic_.carries_data()) return;
+  if (!nic_.carries_data() || held.cut) return;
   if (held.course == Course::kRequestIn) read_data_.request(host_of(roce.destination), held, held.after_gap);
   if (held.course != Course::kResponseOut || verb_of(held) != Verb::kReadResponse || held.atomic) return;
   const uint32_t requests = capture_.peer_of(held.lane);
@@ -152,7 +152,8 @@ bool Director::step() {
 void Director::request_in(const HeldPacket& held) {
   if (held.undelivered) return;
   ReplayConnection& c = connection_of(capture_.life_of(held.lane));
-  if (!follow(c, held)) {
+  if (held.cut) c.responds = false;
+  if (held.cut || !follow(c, held)) {
     c.tally.not_given++;
     c.answers.not_fed(held.transport.psn, held.psns);
     return;
@@ -179,25 +180,28 @@ bool Director::follow(ReplayConnection& c, const HeldPacket& held) {
     }
   }
   if (!c.responds) {
-    if (!traces::starts_message(t.opcode)) return false;
-    begin_responder(c, held);
+    if (!begin_responder(c, held)) return false;
     ahead = 0;
   }
   if (ahead == 0 && !held.not_ready && held.refused_with == 0) c.expected_psn = (t.psn + held.psns) & kPsnMask;
   return true;
 }
 
-void Director::begin_responder(ReplayConnection& c, const HeldPacket& held) {
+// Where a message begins for the first time, and an answer tells the MSN, if there are answers at all.
+bool Director::begin_responder(ReplayConnection& c, const HeldPacket& held) {
+  if (!held.first_sight || !traces::starts_message(held.transport.opcode)) return false;
   const traces::Lane& lane = capture_.tracker().lanes()[c.lane];
   const uint32_t psn = held.transport.psn;
   auto msn = capture_.msn_before(held);
   if (!msn && lane.adopted && lane.adopted_psn == psn) msn = lane.starting_msn;
+  if (!msn && lane.peer != kNoLane) return false;
   if (c.has_responded) c.tally.restarts++;
   c.responds = c.has_responded = true;
   c.known_lost.reset();
   c.expected_psn = psn;
   nic_.set_responder(c.number, {psn, msn.value_or(0), lane.path_mtu});
   c.answers.restart(psn, msn.value_or(0));
+  return true;
 }
 
 // What the endpoint's host had ready for the request.
@@ -268,7 +272,7 @@ void Director::answer_out(const HeldPacket& held) {
 
 void Director::answer_in(const HeldPacket& held) {
   ReplayConnection& c = connection_of(capture_.life_of(held.lane));
-  if (!c.asks || distance24(held.transport.psn, c.next_psn) >= 0) {
+  if (held.cut || !c.asks || distance24(held.transport.psn, c.next_psn) >= 0) {
     c.tally.not_given++;  // the request is not captured
     return;
   }

@@ -96,7 +96,7 @@ class Director {
 
   void request_in(const HeldPacket& held);
   bool follow(ReplayConnection& c, const HeldPacket& held);
-  void begin_responder(ReplayConnection& c, const HeldPacket& held);
+  bool begin_responder(ReplayConnection& c, const HeldPacket& held);
   void prepare(ReplayConnection& c, const HeldPacket& held);
   void open_memory(ReplayConnection& c, const HeldPacket& held);
   void give(ReplayConnection& c, const HeldPacket& held);

@@ -50,6 +50,7 @@ struct HeldPacket {
   bool atomic = false;        // `transport` is the READ of no bytes that stands for it
   bool native = false;        // `frame` is what the NIC can take as it stands
   bool repaired = false;      // zeros stand for what the snap length cut off
+  bool cut = false;           // a header is cut: its opcode and PSN alone are known
   bool undelivered = false;   // a NAK shows that it was lost behind the tap
   bool not_ready = false;     // answered by an RNR NAK
   uint8_t refused_with = 0;   // syndrome of the NAK that ended the connection here; 0: none

@@ -117,7 +117,7 @@ void LookAhead::take(traces::Packet& packet) {
   const bool is_lost = is_cut && !is_mirror && traces::repair(packet, roce) == traces::Repair::kImpossible;
   counts_.cut += is_lost;
   census_.add(packet, roce);
-  if (!is_mirror && !is_lost) hold(packet, roce, seen);
+  if (!is_mirror && (!is_lost || roce.has_bth)) hold(packet, roce, seen, is_lost);
 }
 
 bool LookAhead::is_wanted(uint32_t lane) const {
@@ -147,9 +147,9 @@ Course LookAhead::course_of(const traces::RocePacket& roce, const traces::Observ
   return seen.is_response ? Course::kResponseOut : Course::kRequestOut;
 }
 
-void LookAhead::hold(traces::Packet& packet, traces::RocePacket& roce, const traces::Observation& seen) {
+void LookAhead::hold(traces::Packet& packet, traces::RocePacket& roce, const traces::Observation& seen, bool is_cut) {
   const Course course = course_of(roce, seen);
-  if (course == Course::kOther || (course == Course::kFrameIn && !options_.keep_frames)) return;
+  if (course == Course::kOther || (course == Course::kFrameIn && (is_cut || !options_.keep_frames))) return;
   const uint64_t sequence = end_++;
   HeldPacket& held = at(sequence);
   std::vector<uint8_t> buffer = std::move(held.frame);
@@ -157,6 +157,7 @@ void LookAhead::hold(traces::Packet& packet, traces::RocePacket& roce, const tra
   held.index = packet.index;
   held.time_ns = packet.time_ns;
   held.course = course;
+  held.cut = is_cut;
   held.repaired = packet.repaired;
   held.partition_key = roce.bth.partition_key;
   held.native = is_plain_ethernet(roce) || roce.kind != traces::FrameKind::kRoceV2;
@@ -206,7 +207,7 @@ void LookAhead::note_request(HeldPacket& held, uint64_t sequence) {
 // one message or the begin of the next.
 void LookAhead::complete_message(const HeldPacket& last) {
   HeldPacket* start = start_of(last);
-  if (start == nullptr || start->message.complete) return;
+  if (start == nullptr || start->message.complete || start->cut || last.cut) return;
   const TransportPacket& t = last.transport;
   const auto behind = uint32_t(distance24(t.psn, start->transport.psn));
   const bool is_send = traces::operation_of(start->transport.opcode).verb == Verb::kSend;

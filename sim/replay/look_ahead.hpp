@@ -83,7 +83,7 @@ class LookAhead {
  private:
   void fill();
   void take(traces::Packet& packet);
-  void hold(traces::Packet& packet, traces::RocePacket& roce, const traces::Observation& seen);
+  void hold(traces::Packet& packet, traces::RocePacket& roce, const traces::Observation& seen, bool is_cut);
   bool in_window(int64_t time_ns);
   bool is_wanted(uint32_t lane) const;
   Course course_of(const traces::RocePacket& roce, const traces::Observation& seen);
