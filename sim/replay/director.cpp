@@ -152,10 +152,11 @@ bool Director::step() {
 void Director::request_in(const HeldPacket& held) {
   if (held.undelivered) return;
   ReplayConnection& c = connection_of(capture_.life_of(held.lane));
-  if (held.cut) c.responds = false;
+  if (held.cut) lose_track(c, held);
   if (held.cut || !follow(c, held)) {
     c.tally.not_given++;
-    c.answers.not_fed(held.transport.psn, held.psns);
+    const int32_t end = distance24(held.transport.psn + held.psns, c.unknown_from);
+    if (end > 0) c.answers.not_fed(c.unknown_from, uint32_t(end));
     return;
   }
   prepare(c, held);
@@ -171,20 +172,27 @@ void Director::request_in(const HeldPacket& held) {
 bool Director::follow(ReplayConnection& c, const HeldPacket& held) {
   const TransportPacket& t = held.transport;
   int32_t ahead = c.responds ? distance24(t.psn, c.expected_psn) : 0;
-  if (ahead > 0 && c.known_lost != c.expected_psn) {
+  // A retry that passes over the missing PSN asks the question again.
+  if (ahead > 0 && (c.known_lost != c.expected_psn || !held.first_sight)) {
     if (capture_.fate_of(held, c.expected_psn) == Fate::kLost) {
       c.known_lost = c.expected_psn;
     } else {
-      c.answers.not_fed(c.expected_psn, uint32_t(ahead));
-      c.responds = false;
+      lose_track(c, held);
     }
   }
   if (!c.responds) {
+    if (!c.has_responded) lose_track(c, held);
     if (!begin_responder(c, held)) return false;
     ahead = 0;
   }
   if (ahead == 0 && !held.not_ready && held.refused_with == 0) c.expected_psn = (t.psn + held.psns) & kPsnMask;
   return true;
+}
+
+// From the PSN that is due on, the responder's state is not known.
+void Director::lose_track(ReplayConnection& c, const HeldPacket& held) {
+  if (c.responds || !c.has_responded) c.unknown_from = c.has_responded ? c.expected_psn : held.transport.psn;
+  c.responds = false;
 }
 
 // Where a message begins for the first time, and an answer tells the MSN, if there are answers at all.

@@ -66,6 +66,7 @@ struct ReplayConnection {
   bool responds = false;  // the NIC's responder stands where the capture's does
   bool has_responded = false;
   uint32_t expected_psn = 0;           // of the responder
+  uint32_t unknown_from = 0;           // first PSN that it was not given, while it stands elsewhere
   std::optional<uint32_t> known_lost;  // expected_psn, when the capture shows that it was lost
   bool asks = false;                   // the same of the requester
   bool has_asked = false;
@@ -96,6 +97,7 @@ class Director {
 
   void request_in(const HeldPacket& held);
   bool follow(ReplayConnection& c, const HeldPacket& held);
+  void lose_track(ReplayConnection& c, const HeldPacket& held);
   bool begin_responder(ReplayConnection& c, const HeldPacket& held);
   void prepare(ReplayConnection& c, const HeldPacket& held);
   void open_memory(ReplayConnection& c, const HeldPacket& held);
