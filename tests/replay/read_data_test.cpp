@@ -144,6 +144,25 @@ TEST_F(ReadDataTest, AGapMakesPendingReadsUnjudged) {
   EXPECT_EQ(answer(2, bytes_of(10, 2)), "0 verified, 10 seeded, 0 different");
 }
 
+// What is written behind the gap is known again, but an older READ may have met what the gap hides.
+TEST_F(ReadDataTest, AReadBeforeAGapIsNotJudgedByWhatIsWrittenBehindIt) {
+  ask(2, kPlace, 20);
+  write(5, kPlace + 0x1000, bytes_of(10), /*gap=*/true);
+  ask(6, kPlace + 0x1000, 10);
+  EXPECT_EQ(answer(6, bytes_of(10)), "10 verified, 0 seeded, 0 different");
+  EXPECT_EQ(answer(2, bytes_of(20)), "0 verified, 20 seeded, 0 different");
+  EXPECT_TRUE(seeded.empty());  // memory behind the gap may be other
+}
+
+// A QP may use a PSN again: its newest READ is the one that is answered.
+TEST_F(ReadDataTest, TheNewestReadOfAPsnIsAnswered) {
+  write(1, kPlace, bytes_of(10));
+  write(2, kPlace + 0x100, bytes_of(10, 2));
+  ask(7, kPlace, 10);
+  ask(7, kPlace + 0x100, 10);
+  EXPECT_EQ(answer(7, bytes_of(10, 2)), "10 verified, 0 seeded, 0 different");
+}
+
 TEST_F(ReadDataTest, AnAtomicForgetsToo) {
   write(1, kPlace, bytes_of(8));
   HeldPacket atomic = with_reth(kRead, 2, 0, 0, {});

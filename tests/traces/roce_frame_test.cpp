@@ -124,14 +124,16 @@ TEST(RoceFrame, IcrcGuardsEveryByteThatStaysOnTheWay) {
 
 TEST(RoceFrame, NumbersWiderThanTheirFieldsAreCut) {
   FrameFields f = fields_of(kOpcodeRcAck, {});
-  f.bth.dest_qp = 0x1000002;
+  f.bth.dest_qp = 0x41000002;
   f.bth.psn = 0x1000003;
-  f.aeth = Aeth{0x1f, 0x1000004};
+  f.aeth = Aeth{0x12, 0x1000004};
   const RocePacket p = decode_frame(roce_frame(f));
   EXPECT_EQ(p.bth.dest_qp, 2u);
   EXPECT_EQ(p.bth.psn, 3u);
-  EXPECT_FALSE(p.bth.ack_request);
-  EXPECT_EQ(p.aeth->syndrome, 0x1f);
+  EXPECT_EQ(p.bth.reserved6, 0);
+  EXPECT_FALSE(p.bth.ack_request || p.bth.fecn || p.bth.becn);
+  EXPECT_EQ(p.bth.reserved7, 0);
+  EXPECT_EQ(p.aeth->syndrome, 0x12);
   EXPECT_EQ(p.aeth->msn, 4u);
 }
 
