@@ -1,6 +1,6 @@
-// Writes a large synthetic capture: build/bench/make_capture FILE [PACKETS [CONNECTIONS [PAYLOAD]]]. WRITEs and READs
-// of several packets with their answers, a few of them lost and sent again; every ICRC is right. For measuring the
-// speed of what reads captures.
+// Writes a large synthetic capture: build/bench/make_capture FILE [PACKETS [CONNECTIONS [PAYLOAD]]]. WRITEs of several
+// packets and READs of what was written, with their answers, a few of them lost and sent again; every ICRC is right.
+// For measuring the speed of what reads captures.
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
@@ -15,6 +15,7 @@ namespace {
 
 constexpr uint32_t kLossOneIn = 20'000;
 constexpr uint32_t kMessagePackets = 4;
+constexpr uint64_t kTurnaround_ns = 5'000;  // of a NAK, and of the retry that follows it
 
 void put(std::vector<uint8_t>& bytes, uint64_t value, size_t count) {
   while (count-- > 0) bytes.push_back(static_cast<uint8_t>(value >> 8 * count));
@@ -49,7 +50,8 @@ struct Connection {
   uint32_t requester = 0, responder = 0;  // IPv4 addresses
   uint32_t requester_qpn = 0, responder_qpn = 0;
   uint32_t psn = 0, msn = 0;
-  bool reads = false;
+  uint64_t memory = 0;  // address that it writes to and reads from
+  uint8_t content = 0;  // of all its bytes
 };
 
 class Maker {
@@ -62,7 +64,8 @@ class Maker {
       c.requester_qpn = 0x100 + i;
       c.responder_qpn = 0x10100 + i;
       c.psn = static_cast<uint32_t>(random_()) & 0xffffff;
-      c.reads = i % 4 == 3;
+      c.memory = 0x7f0000000000 + uint64_t{i} * 0x10000;
+      c.content = static_cast<uint8_t>(random_());
       connections_.push_back(c);
     }
   }
@@ -70,7 +73,7 @@ class Maker {
   void run(uint64_t packets) {
     while (written_ < packets) {
       Connection& c = connections_[random_() % connections_.size()];
-      if (c.reads) {
+      if (random_() % 4 == 0) {
         read(c);
       } else {
         write(c);
@@ -87,7 +90,9 @@ class Maker {
       if (i != lost) write_packet(c, first + i, i);
     }
     if (lost != kMessagePackets) {
+      time_ns_ += kTurnaround_ns;
       answer(c, first + lost, 0x11, 0x60, 0);
+      time_ns_ += kTurnaround_ns;
       for (uint32_t i = lost; i < kMessagePackets; i++) write_packet(c, first + i, i);
     }
     c.psn += kMessagePackets;
@@ -98,14 +103,14 @@ class Maker {
   void write_packet(const Connection& c, uint32_t psn, uint32_t i) {
     const bool is_last = i + 1 == kMessagePackets;
     begin(c.requester, c.responder, c.responder_qpn, i == 0 ? 0x06 : is_last ? 0x08 : 0x07, psn, is_last);
-    if (i == 0) reth();
-    send(payload_);
+    if (i == 0) reth(c);
+    send(payload_, c.content);
   }
 
   void read(Connection& c) {
     begin(c.requester, c.responder, c.responder_qpn, 0x0c, c.psn, true);
-    reth();
-    send(0);
+    reth(c);
+    send(0, 0);
     c.msn++;
     for (uint32_t i = 0; i < kMessagePackets; i++) {
       const bool is_last = i + 1 == kMessagePackets;
@@ -117,11 +122,11 @@ class Maker {
   void answer(const Connection& c, uint32_t psn, uint8_t opcode, uint8_t syndrome, size_t payload) {
     begin(c.responder, c.requester, c.requester_qpn, opcode, psn, false);
     if (opcode != 0x0e) put(frame_, uint64_t{syndrome} << 24 | (c.msn & 0xffffff), 4);
-    send(payload);
+    send(payload, c.content);
   }
 
-  void reth() {
-    put(frame_, 0x7f0000000000, 8);
+  void reth(const Connection& c) {
+    put(frame_, c.memory, 8);
     put(frame_, 0x1234, 4);
     put(frame_, kMessagePackets * payload_, 4);
   }
@@ -146,8 +151,8 @@ class Maker {
     put(frame_, uint64_t{ack_request} << 31 | (psn & 0xffffff), 4);
   }
 
-  void send(size_t payload) {
-    frame_.resize(frame_.size() + payload, static_cast<uint8_t>(written_));
+  void send(size_t payload, uint8_t content) {
+    frame_.resize(frame_.size() + payload, content);
     const size_t udp_size = frame_.size() + 4 - 34;
     set16(16, udp_size + 20);
     set16(38, udp_size);

@@ -30,7 +30,8 @@ struct Queues {
   unsigned max_send_wr = 128, max_recv_wr = 0;  // of each QP, at both ends
 };
 
-// Creates the queues on both hosts and moves all QPs to RTS, connected in pairs. `attr` as in models::connect.
+// Creates the queues on both hosts and moves all QPs to RTS, connected in pairs. `attr` as in models::connect,
+// PSNs those of the first QP.
 Sides connect_sides(const Host& a, const Host& b, const Queues& queues, const QpAttr& attr);
 
 }  // namespace models

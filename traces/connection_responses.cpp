@@ -36,7 +36,7 @@ void ConnectionTracker::response(uint32_t id, const Arrival& arrival, Observatio
   } else if (arrival.roce.aeth && arrival.roce.aeth->syndrome >> 5 == kAck) {
     read_ack(lane.peer, id, arrival);
   } else if (arrival.roce.aeth) {
-    read_nak(requester, arrival);
+    read_nak(requester, arrival, seen);
   }
 }
 
@@ -103,7 +103,7 @@ void ConnectionTracker::infer_starting_msn(Lane& requester, uint32_t psn, uint32
   }
 }
 
-void ConnectionTracker::read_nak(Lane& requester, const Arrival& arrival) {
+void ConnectionTracker::read_nak(Lane& requester, const Arrival& arrival, Observation& seen) {
   const uint32_t psn = arrival.roce.bth.psn;
   const uint8_t syndrome = arrival.roce.aeth->syndrome;
   AnswerState& answers = requester.answers;
@@ -112,7 +112,7 @@ void ConnectionTracker::read_nak(Lane& requester, const Arrival& arrival) {
     // What follows a request that was not ready for is refused too, and was not lost.
     if (after_rnr) return;
     acknowledge(requester, (psn - 1) & kPsnMask, arrival.time_ns);
-    requester.requests.refuse(psn);
+    seen.lost_behind = requester.requests.refuse(psn);
     answers.nak_pending = true;
     answers.nak_psn = psn;
     return;

@@ -32,7 +32,7 @@ Observation ConnectionTracker::add(const Packet& packet, const RocePacket& roce)
     seen.lane = find_or_create(addresses_.id_of(roce.source, roce.destination), bth.dest_qp);
     __builtin_prefetch(&lanes_[seen.lane]);
   }
-  seen.copy = mirrors_.add(packet, roce);
+  seen.copy = copy_of(packet, roce, seen.lane);
   if (seen.copy != Copy::kNone)
     ++(seen.copy == Copy::kOtherPath ? counts_.mirrored_other_path : counts_.mirrored_same_path);
   if (seen.lane == kNoLane) {
@@ -52,6 +52,16 @@ Observation ConnectionTracker::add(const Packet& packet, const RocePacket& roce)
   }
   touch(lanes_[seen.lane], arrival);
   return seen;
+}
+
+// A retry goes over packets that may have left an instant before: where it is due, it is no copy.
+Copy ConnectionTracker::copy_of(const Packet& packet, const RocePacket& roce, uint32_t lane) {
+  const Copy copy = mirrors_.add(packet, roce);
+  if (copy != Copy::kSamePath || lane == kNoLane) return copy;
+  const Lane& requester = lanes_[lane];
+  const uint32_t psn = roce.bth.psn;
+  const bool is_refused = requester.answers.nak_pending && requester.answers.nak_psn == psn;
+  return is_refused || requester.requests.continues_run(psn) ? Copy::kNone : copy;
 }
 
 void ConnectionTracker::touch(Lane& lane, const Arrival& arrival) {

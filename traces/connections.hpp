@@ -35,6 +35,7 @@ struct Observation {
   RetryCause retry = RetryCause::kNone;  ///< this packet begins a retry
   bool first_sight = false;              ///< a request that is new to the tap, retransmission or not
   uint32_t gap = 0;                      ///< PSNs skipped before it
+  bool lost_behind = false;              ///< a NAK that names a packet which the tap has seen
   uint32_t reclassified = 0;             ///< packets before it, called out of order, that were retransmissions
   std::optional<int64_t> latency_ns;     ///< of the READ or atomic that this response completes
   std::optional<MemoryAccess> access;    ///< that a new request begins
@@ -90,6 +91,7 @@ class ConnectionTracker {
   void pair_from_table(uint32_t lane);
   void connect(const CmConnection& connection);
   void close(const CmMessage& message, const RocePacket& roce);
+  Copy copy_of(const Packet& packet, const RocePacket& roce, uint32_t lane);
   void manage(const Arrival& arrival);
   void touch(Lane& lane, const Arrival& arrival);
 
@@ -109,7 +111,7 @@ class ConnectionTracker {
   void acknowledge(Lane& requester, uint32_t psn, int64_t time_ns);
   void read_ack(uint32_t requester, uint32_t responder, const Arrival& arrival);
   static void infer_starting_msn(Lane& requester, uint32_t psn, uint32_t msn, uint64_t index);
-  void read_nak(Lane& requester, const Arrival& arrival);
+  void read_nak(Lane& requester, const Arrival& arrival, Observation& seen);
   void prove_life(uint32_t requester, uint32_t responder, uint32_t psn, uint32_t msn);
   void absorb(uint32_t newer_id);
 

@@ -177,18 +177,19 @@ bool PsnSequence::acknowledge(uint32_t psn) {
   return true;
 }
 
-void PsnSequence::refuse(uint32_t psn) {
+bool PsnSequence::refuse(uint32_t psn) {
   acknowledge((psn - 1) & kPsnMask);
   if (Hole* hole = hole_with(psn)) {
     hole->named = true;
-    return;
+    return false;
   }
   const bool seen = started_ && distance24(psn, next_) < 0 && distance24(psn, first_) >= 0;
-  if (!seen || (refused_seen_ && refused_ == psn)) return;
+  if (!seen || (refused_seen_ && refused_ == psn)) return false;
   refused_seen_ = true;
   refused_ = psn;
   ++losses_.behind;
   ++losses_.ranges;
+  return true;
 }
 
 void PsnSequence::finish() {

@@ -51,8 +51,9 @@ class PsnSequence {
   /// All up to and including `psn` have arrived. True when that is progress.
   bool acknowledge(uint32_t psn);
 
-  /// A NAK for a PSN sequence error: `psn` is missing at the responder, all before it has arrived.
-  void refuse(uint32_t psn);
+  /// A NAK for a PSN sequence error: `psn` is missing at the responder, all before it has arrived. True when the tap
+  /// has seen its last transmission, so that it was lost behind the tap.
+  bool refuse(uint32_t psn);
 
   /// After the last packet: what is missing still is unknown.
   void finish();
@@ -63,6 +64,8 @@ class PsnSequence {
   bool any_acknowledged() const { return any_acknowledged_; }
   bool outstanding() const;
   bool has_holes() const { return holes_used_ != 0; }
+  /// `psn` comes next in a run of retransmissions.
+  bool continues_run(uint32_t psn) const { return in_run_ && psn == run_next_; }
   const Losses& losses() const { return losses_; }
   void add_losses(const Losses& more);
 

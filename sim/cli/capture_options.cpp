@@ -24,6 +24,11 @@ CLI::Validator from_zero() {
 void add_capture_options(CLI::App& command, CaptureOptions& options) {
   command.add_option("capture", options.files, "pcap or pcapng files, merged by time; - is standard input")
       ->type_name("FILE")
+      ->check(CLI::Validator(
+          [](const std::string& name) {
+            return name.empty() ? std::string("is empty; must be a name") : std::string();
+          },
+          ""))
       ->required();
   command.add_option("--pmtu", options.path_mtu, "Path MTU of every connection, in place of what the packets show")
       ->type_name("BYTES")

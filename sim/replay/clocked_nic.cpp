@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "hw/limits.hpp"
+#include "sim/replay/nic_rows.hpp"
 #include "traces/psn.hpp"
 
 namespace sim {
@@ -31,29 +31,6 @@ uint64_t to_u64(const traces::MacAddress& mac) {
   uint64_t value = 0;
   for (const uint8_t byte : mac) value = value << 8 | byte;
   return value;
-}
-
-hw::PmtuCode pmtu_code(uint32_t bytes) {
-  return hw::PmtuCode(uint64_t(__builtin_ctz(bytes) - 7));
-}
-
-template <class Control>
-Control row_of(uint32_t qpn) {
-  Control row;
-  row.qpn = hw::Qpn(qpn);
-  return row;
-}
-
-hw::Operation operation_of(WorkKind kind) {
-  switch (kind) {
-    case WorkKind::kSend:
-      return hw::kOpSend;
-    case WorkKind::kRead:
-      return hw::kOpRead;
-    case WorkKind::kWrite:
-      break;
-  }
-  return hw::kOpWrite;
 }
 
 bool has_header(uint8_t opcode, traces::Header header) {
@@ -92,7 +69,8 @@ void ClockedNic::bind(uint32_t connection, const Binding& binding) {
   if (c.wire_qpn == 0 || (taken != by_peer_.end() && taken->second != connection)) c.wire_qpn = 0x800000 | connection;
   by_peer_[{c.peer_ip, c.wire_qpn}] = connection;
   node_.set_address(to_u64(binding.mac), c.own_ip);
-  auto row = row_of<hw::ConnectionControl>(binding.qpn);
+  hw::ConnectionControl row;
+  row.qpn = hw::Qpn(binding.qpn);
   row.remote_qpn = hw::Qpn(c.wire_qpn);
   row.route.source_ip = hw::Bits<32>(c.own_ip);
   row.route.destination_ip = hw::Bits<32>(c.peer_ip);
@@ -102,67 +80,34 @@ void ClockedNic::bind(uint32_t connection, const Binding& binding) {
   push(row);
 }
 
-void ClockedNic::let_receive(Connection& c, const ResponderState& state) {
-  c.receives = true;
-  auto row = row_of<hw::QpStateControl>(c.binding.qpn);
-  row.expected = hw::Psn(state.expected_psn);
-  row.pmtu = pmtu_code(state.path_mtu);
-  row.rnr_timer = hw::Bits<5>(config_.nic.min_rnr_timer);
-  row.receive = row.remote_write = row.remote_read = hw::Bits<1>(1);
-  push(row);
+void ClockedNic::push(const std::vector<models::Control>& rows) {
+  bool drained = true;  // once is enough
+  for (const models::Control& row : rows) push(row, std::exchange(drained, false));
 }
 
 void ClockedNic::set_responder(uint32_t connection, const ResponderState& state) {
   Connection& c = connections_.at(connection);
-  const uint32_t qpn = c.binding.qpn;
-  push(row_of<hw::ResponseQueueControl>(qpn), true);
-  auto msn = row_of<hw::MsnControl>(qpn);
-  msn.msn = hw::Bits<24>(state.msn);
-  msn.pmtu = pmtu_code(state.path_mtu);
-  msn.max_reads = hw::Bits<5>(config_.nic.responder_resources);
-  push(msn);
-  push(row_of<hw::ReceiveQueueControl>(qpn));
-  push(row_of<hw::QpStateControl>(qpn));  // stopped: what it holds of receives is forgotten
-  let_receive(c, state);
+  c.receives = true;
+  push(responder_rows(config_.nic, c.binding.qpn, state));
 }
 
 void ClockedNic::set_requester(uint32_t connection, const RequesterState& state) {
   Connection& c = connections_.at(connection);
-  const uint32_t qpn = c.binding.qpn;
   c.path_mtu = state.path_mtu;
   c.sent_psn.reset();
-  auto reads = row_of<hw::OutstandingReadsControl>(qpn);
-  reads.pmtu = pmtu_code(state.path_mtu);
-  push(reads, true);
-  auto flow = row_of<hw::FlowControlControl>(qpn);
-  flow.psn = hw::Psn(state.first_psn);
-  flow.retry_count = hw::Bits<3>(config_.nic.retry_count);
-  push(flow);  // its time-out stays 0, never: a capture's answers come when they come
-  auto work = row_of<hw::WorkQueueControl>(qpn);
-  work.pmtu = pmtu_code(state.path_mtu);
-  work.max_reads = hw::Bits<5>(config_.nic.max_reads);
-  push(work);
-  if (!c.receives) let_receive(c, {0, 0, state.path_mtu});  // answers too
+  push(requester_rows(config_.nic, c.binding.qpn, state));
+  if (c.receives) return;
+  c.receives = true;
+  push(receiving_row(config_.nic, c.binding.qpn, {0, 0, state.path_mtu}));
 }
 
-void ClockedNic::set_region(const OpenRegion& r) {
-  hw::RegionControl row;
-  row.rkey = hw::Bits<32>(r.remote_key);
-  row.va = row.address = hw::Bits<64>(r.first);
-  row.length = hw::Bits<64>(r.end - r.first);
-  row.valid = hw::Bits<1>(1);
-  row.remote_write = hw::Bits<1>(r.write);
-  row.remote_read = hw::Bits<1>(r.read);
-  push(row);
+void ClockedNic::set_region(const OpenRegion& region) {
+  push(region_row(region));
 }
 
 void ClockedNic::post_receive(uint32_t connection, uint32_t length_bytes) {
   Connection& c = connections_.at(connection);
-  auto row = row_of<hw::ReceiveWqe>(c.binding.qpn);
-  row.address = hw::Bits<64>(kReceiveBuffers + connection * kBufferBytes);
-  row.length = hw::Bits<32>(length_bytes);
-  row.index = hw::Bits<16>(c.next_receive++);
-  push(row);
+  push(receive_row(c.binding.qpn, kReceiveBuffers + connection * kBufferBytes, length_bytes, c.next_receive++));
 }
 
 uint64_t ClockedNic::local_address(uint32_t connection, uint64_t offset) const {
@@ -180,17 +125,7 @@ void ClockedNic::seed_memory(uint64_t address, traces::ByteSpan bytes) {
 
 void ClockedNic::post_send(uint32_t connection, const WorkRequest& w) {
   Connection& c = connections_.at(connection);
-  auto wqe = row_of<hw::Wqe>(c.binding.qpn);
-  wqe.operation = hw::Bits<2>(operation_of(w.kind));
-  wqe.has_immediate = hw::Bits<1>(w.has_immediate);
-  wqe.solicited = hw::Bits<1>(w.solicited);
-  wqe.local_address = hw::Bits<64>(local_address(connection, c.local_offset));
-  wqe.remote_address = hw::Bits<64>(w.remote_address);
-  wqe.rkey = hw::Bits<32>(w.remote_key);
-  wqe.length = hw::Bits<32>(w.length);
-  wqe.immediate = hw::Bits<32>(w.immediate);
-  wqe.index = hw::Bits<16>(c.next_send++);
-  push(wqe);
+  push(work_row(c.binding.qpn, w, local_address(connection, c.local_offset), c.next_send++));
   c.local_offset += w.length;
   if (c.local_offset > kRingBytes) c.local_offset = 0;
 }
@@ -228,8 +163,8 @@ void ClockedNic::receive_frame(traces::ByteSpan frame) {
   if (frame.size != 0) push(std::vector<uint8_t>(frame.data, frame.data + frame.size));
 }
 
-void ClockedNic::push(models::Control control, bool drained) {
-  actions_.push_back({due_, Row{std::move(control), drained}});
+void ClockedNic::push(const models::Control& control, bool drained) {
+  actions_.push_back({due_, Row{control, drained}});
 }
 
 void ClockedNic::push(std::vector<uint8_t> bytes, std::optional<std::pair<uint32_t, uint32_t>> after) {
@@ -237,9 +172,13 @@ void ClockedNic::push(std::vector<uint8_t> bytes, std::optional<std::pair<uint32
   frames_++;
 }
 
+void ClockedNic::fill() {
+  while (!ended_ && actions_.size() < kQueued) ended_ = !source_();
+}
+
 void ClockedNic::step() {
   for (;;) {
-    while (!ended_ && actions_.size() < kQueued) ended_ = !source_();
+    fill();
     if (actions_.empty()) {
       wake_ = hw::kForever;
       return;

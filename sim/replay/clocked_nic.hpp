@@ -28,6 +28,7 @@ class ClockedNic : public ReplayNic, public Activity {
   ClockedNic(const Config& config, Node& node, Pace pace, std::function<bool()> source);
 
   void observe_sent(Observer observer) override { observer_ = std::move(observer); }
+  bool carries_data() const override { return true; }
   void set_time(int64_t time_ns) override;
   void bind(uint32_t connection, const Binding& binding) override;
   void stage_payload(uint32_t connection, uint64_t offset, traces::ByteSpan bytes) override;
@@ -41,6 +42,8 @@ class ClockedNic : public ReplayNic, public Activity {
   void receive(uint32_t connection, const TransportPacket& packet, traces::ByteSpan frame) override;
   void settle() override {}
 
+  // Asks for the first calls, which name the NIC's address. Before the simulation begins.
+  void fill();
   // Stage of the node's host side.
   void step();
   hw::Cycles quiet() const;
@@ -77,9 +80,9 @@ class ClockedNic : public ReplayNic, public Activity {
     std::variant<Row, Frame> what;
   };
 
-  void push(models::Control control, bool drained = false);
+  void push(const models::Control& control, bool drained = false);
+  void push(const std::vector<models::Control>& rows);
   void push(std::vector<uint8_t> bytes, std::optional<std::pair<uint32_t, uint32_t>> after = std::nullopt);
-  void let_receive(Connection& c, const ResponderState& state);
   bool perform(Action& action);
   bool perform(Row& row);
   bool perform(Frame& frame);

@@ -57,7 +57,7 @@ Director::Director(LookAhead& capture, ReplayNic& nic, const DirectorOptions& op
 void Director::observe(HeldPacket& held, const traces::RocePacket& roce) {
   if (held.lane == kNoLane) return;
   note_binding(held, roce);
-  if (held.frame.empty()) return;
+  if (!nic_.carries_data()) return;
   if (held.course == Course::kRequestIn) read_data_.request(host_of(roce.destination), held, held.after_gap);
   if (held.course != Course::kResponseOut || verb_of(held) != Verb::kReadResponse || held.atomic) return;
   const uint32_t requests = capture_.peer_of(held.lane);
@@ -144,7 +144,6 @@ bool Director::step() {
     case Course::kOther:
       break;
   }
-  nic_.settle();
   return true;
 }
 
@@ -162,6 +161,7 @@ void Director::request_in(const HeldPacket& held) {
   c.answers.request(held.transport.psn, held.psns, held.transport.opcode, held.transport.ack_request, !held.first_sight,
                     held.index);
   c.tally.requests_in++;
+  if (!held.first_sight) nic_.settle();  // the peer sends again because of what it got, or did not get, before
   give(c, held);
 }
 
@@ -257,10 +257,11 @@ void Director::answer_out(const HeldPacket& held) {
   c->tally.answers_out++;
   c->answers.captured(held.transport, held.index, held.time_ns - capture_.first_ns());
   if (held.read.verified + held.read.seeded + held.read.different == 0) return;
-  c->verdicts.add_data({held.read.verified, held.read.seeded, held.read.different}, held.index, held.transport.psn);
+  const Sighting response{held.transport, held.index, held.time_ns - capture_.first_ns()};
+  c->verdicts.add_data({held.read.verified, held.read.seeded, held.read.different}, response);
   const bool is_known = held.read.verified == held.transport.payload_bytes;
   if (is_known && !c->answer_data.agree(held.transport.psn, true, held.payload()))
-    c->verdicts.add_data({0, 0, held.transport.payload_bytes}, held.index, held.transport.psn);
+    c->verdicts.add_data({0, 0, held.transport.payload_bytes}, response);
 }
 
 // --------------------------------------------------------------------------------------------- as requester
@@ -334,7 +335,7 @@ void Director::nic_sent(uint32_t number, const TransportPacket& packet) {
     c.answers.simulated(packet);
     const bool is_read = traces::operation_of(packet.opcode).verb == Verb::kReadResponse;
     if (is_read && packet.payload.size != 0 && !c.answer_data.agree(packet.psn, false, packet.payload))
-      c.verdicts.add_data({0, 0, packet.payload_bytes}, 0, packet.psn);
+      c.verdicts.add_data({0, 0, packet.payload_bytes}, {packet, 0, 0});
     return;
   }
   const uint32_t mtu = capture_.tracker().lanes()[c.lane].path_mtu;
@@ -345,6 +346,7 @@ void Director::nic_sent(uint32_t number, const TransportPacket& packet) {
 }
 
 void Director::finish() {
+  nic_.settle();
   for (const auto& c : connections_) {
     c->answers.finish(c->tally.answers_out != 0);
     c->requests.finish();

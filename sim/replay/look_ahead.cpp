@@ -17,6 +17,8 @@ using traces::Verb;
 constexpr size_t kPlainIpBytes = 20;
 // How far a NAK looks back for the packet that it refuses.
 constexpr unsigned kLookBack = 4096;
+// Packets read at a time: the code that reads and the code that replays take turns in the processor's caches.
+constexpr size_t kBatch = 256;
 // Half of what is held at most, so that enough stays ahead of a packet.
 constexpr unsigned kWalk = 1 << 16;
 
@@ -47,7 +49,7 @@ bool drop_invalidate(TransportPacket& t, LookAheadCounts& counts) {
 }
 
 bool is_plain_ethernet(const traces::RocePacket& roce) {
-  return roce.has_ethernet && roce.ethernet_offset == 0 && roce.tunnels == 0 && roce.vlan_tags.size() == 0 &&
+  return roce.has_ethernet && roce.ethernet_offset == 0 && roce.tunnels == 0 && roce.vlan_tags.empty() &&
          roce.destination.version == 4 && roce.udp_offset - roce.ip_offset == kPlainIpBytes;
 }
 
@@ -80,6 +82,7 @@ HeldPacket* LookAhead::next() {
 }
 
 void LookAhead::fill() {
+  if (end_ - begin_ + kBatch > ring_.size()) return;
   while (!at_end_ && end_ - begin_ < ring_.size()) {
     try {
       at_end_ = !reader_.read(packet_);
@@ -180,7 +183,7 @@ void LookAhead::hold(traces::Packet& packet, traces::RocePacket& roce, const tra
     held.native = !drop_invalidate(held.transport, counts_) && !held.atomic && held.native;
     link(held, sequence);
     if (course == Course::kRequestIn || course == Course::kRequestOut) note_request(held, sequence);
-    if (is_nak(held.transport)) note_nak(held);
+    if (is_nak(held.transport)) note_nak(held, seen.lost_behind);
   }
   if (observer_) observer_(held, roce);
   if (!options_.keep_frames) held.frame.swap(packet.bytes);
@@ -249,7 +252,7 @@ HeldPacket* LookAhead::begin_of(HeldPacket& request) {
 }
 
 // What a NAK tells of the request that it names.
-void LookAhead::note_nak(const HeldPacket& nak) {
+void LookAhead::note_nak(const HeldPacket& nak, bool lost_behind) {
   const uint32_t psn = nak.transport.psn;
   HeldPacket* refused = newest_request(peer_of(nak.lane), psn);
   if (refused == nullptr) return;
@@ -259,7 +262,7 @@ void LookAhead::note_nak(const HeldPacket& nak) {
   } else if (syndrome != hw::wire::aeth::kNakSequence) {
     refused->refused_with = syndrome;
     if (HeldPacket* begin = begin_of(*refused)) begin->refused_with = syndrome;
-  } else if (!refused->out_of_order && nak.course == Course::kResponseOut && !refused->undelivered) {
+  } else if (lost_behind && !refused->out_of_order && nak.course == Course::kResponseOut && !refused->undelivered) {
     refused->undelivered = true;
     counts_.undelivered++;
   }

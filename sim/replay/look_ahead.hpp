@@ -91,7 +91,7 @@ class LookAhead {
   Course course_of(const traces::RocePacket& roce, const traces::Observation& seen);
   void link(HeldPacket& held, uint64_t sequence);
   void note_request(HeldPacket& held, uint64_t sequence);
-  void note_nak(const HeldPacket& nak);
+  void note_nak(const HeldPacket& nak, bool lost_behind);
   HeldPacket* newest_request(uint32_t lane, uint32_t psn);
   HeldPacket* begin_of(HeldPacket& request);
   bool is_held(uint64_t sequence) const { return sequence != kNoPacket && sequence >= begin_ && sequence < end_; }

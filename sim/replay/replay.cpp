@@ -152,6 +152,7 @@ void replay_clocked(const Config& config, const DirectorOptions& options, const 
   director = &made;
   if (!run.pcap_folder.empty())
     bed.capture([&run](const std::string& n) { return run.pcap_folder + "/" + n + ".pcap"; });
+  nic.fill();
   result.outcome = bed.run(nic, run.show_progress);
   check_endpoint(run, capture, made);
   made.finish();

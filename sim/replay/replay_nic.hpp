@@ -71,6 +71,9 @@ class ReplayNic {
   // Before anything else.
   virtual void observe_sent(Observer observer) = 0;
 
+  // Whether packets have data here; without, none is kept or compared.
+  virtual bool carries_data() const { return false; }
+
   // What only a NIC with a clock, a line and memory makes use of. What follows set_time() happens at that time of the
   // capture. bind() comes before anything else of a connection; stage_payload() gives bytes of its next work request.
   virtual void set_time(int64_t) {}

@@ -94,7 +94,7 @@ class Echo(balboa.Case):
             self.assertEqual(counters["rx.reply_store.stored"], len(replies))
             self.assertEqual(counters["rx.reply_store.dropped"], 0)
             # RoCE goes its way beside them.
-            self.assertEqual(result["flows"][0]["acks"]["matched"], 5)
+            self.assertEqual(result["verdicts"]["answers"]["match"], 5)
 
 
 if __name__ == "__main__":

@@ -85,6 +85,10 @@ const Case kAcks[] = {
      "restart . 10 msn=0; ask atomic 10; ask write 11; C atomic_ack 10 msn=1; C ack 11 msn=2; S ack 11 msn=2",
      "1 match, 1 not comparable"},
     {"AtomicWithAWrongMsn", Peer::kNone, "restart . 10 msn=0; ask atomic 10; C atomic_ack 10 msn=7", "1 different"},
+    {"AckBelowTheAtomicsMsn", Peer::kNone,
+     "restart . 10 msn=0; ask atomic 10; ask write_first 11; ask write_last 12; C atomic_ack 10 msn=1; S ack 11 msn=0; "
+     "C ack 12 msn=2",
+     "1 different, 2 not comparable"},
     {"BothReackWithTheOwnPsn", Peer::kNone,
      "restart . 10 msn=0; ask write 10; ask write 11 ackreq=1; C ack 11 msn=2; S ack 11 msn=2; again write 10; C ack "
      "10 msn=2; S ack 10 msn=2",
@@ -156,6 +160,7 @@ const Case kNaks[] = {
      "1 match, 1 missing"},
     {"RxeAfterRnr", Peer::kRxe, "restart . 10 msn=0; ask send 10; ask send 11; C rnr 10; S rnr 10; C nak 10",
      "1 match, 1 nak_after_rnr"},
+    {"RxeNakWithoutRnr", Peer::kRxe, "restart . 10 msn=0; ask write 11; C nak 10", "1 missing"},
     {"LongSend", Peer::kNone, "restart . 10 msn=0; ask send 10; C nak 10 syndrome=0x63; S nak 10 syndrome=0x61",
      "1 different"},
     {"RxeLongSend", Peer::kRxe, "restart . 10 msn=0; ask send 10; C nak 10 syndrome=0x63; S nak 10 syndrome=0x61",
@@ -205,6 +210,10 @@ const Case kReads[] = {
      "restart . 10 msn=0; ask read 10 n=2; ask read 12; S first 10 msn=1; S last 11 msn=1; S only 12 msn=2; C only 12 "
      "msn=2",
      "1 match, 2 unseen"},
+    {"AskedAgainAfterLaterAnswers", Peer::kNone,
+     "restart . 10 msn=0; ask read 10 n=2; ask read 12; S first 10 msn=1; S last 11 msn=1; S only 12 msn=2; C only 12 "
+     "msn=2; again read 10 n=2; S first 10 msn=2; S last 11 msn=2; C first 10 msn=2; C last 11 msn=2",
+     "3 match, 2 unseen"},
     {"LaterAckCoversIt", Peer::kNone,
      "restart . 10 msn=0; ask read 10; ask write 11 ackreq=1; S only 10 msn=1; S ack 11 msn=2; C ack 11 msn=2",
      "1 match, 1 unseen"},
@@ -255,10 +264,12 @@ const Case kHoles[] = {
      "1 match, 2 not comparable"},
     {"RestartForgetsWhatWaits", Peer::kNone,
      "restart . 10 msn=0; ask write 10 ackreq=1; C ack 10 msn=1; restart . 20 msn=0", "1 not comparable"},
+    {"RestartForgetsANak", Peer::kNone, "restart . 10 msn=0; ask write 11; C nak 10; restart . 20 msn=0",
+     "1 not comparable"},
     {"NoRequestBefore", Peer::kNone, "C ack 9 msn=1; ask write 10; C ack 10 msn=2; S ack 10 msn=2",
      "1 match, 1 not comparable"},
-    {"AnswerToAPacketThatIsNotThere", Peer::kNone, "restart . 10 msn=0; ask write 10; C ack 12 msn=3",
-     "1 not comparable"},
+    {"AnswerToAPacketThatIsNotThere", Peer::kNone,
+     "restart . 10 msn=0; ask write 10 ackreq=1; C ack 12 msn=3; S ack 10 msn=1", "2 not comparable"},
 };
 INSTANTIATE_TEST_SUITE_P(Holes, Answers, testing::ValuesIn(kHoles), [](const auto& c) { return c.param.name; });
 

@@ -70,12 +70,20 @@ TEST(VerdictText, NamesDepartures) {
   EXPECT_EQ(sim::lines(verdicts)[1].rfind("  1 nak_after_rnr: ", 0), 0u);
 }
 
+sim::Sighting read_response(uint64_t index, uint32_t psn) {
+  sim::Sighting s;
+  s.packet.opcode = 0x10;
+  s.packet.psn = psn;
+  s.index = index;
+  return s;
+}
+
 TEST(VerdictData, CountsBytesAndPackets) {
   sim::Verdicts verdicts;
-  verdicts.add_data({100, 0, 0}, 1, 10);
-  verdicts.add_data({60, 40, 0}, 2, 11);
+  verdicts.add_data({100, 0, 0}, read_response(1, 10));
+  verdicts.add_data({60, 40, 0}, read_response(2, 11));
   EXPECT_TRUE(verdicts.good());
-  verdicts.add_data({99, 0, 1}, 3, 12);
+  verdicts.add_data({99, 0, 1}, read_response(3, 12));
   EXPECT_FALSE(verdicts.good());
   EXPECT_EQ(script::summary(verdicts.data), "1 match, 1 different, 1 not comparable");
   EXPECT_EQ(verdicts.bytes.verified_bytes, 259u);

@@ -33,6 +33,22 @@ TEST(Connections, ARetryKnowsItsCause) {
   EXPECT_EQ(tap.see(ends.write(3)).retry, RetryCause::kUnknown) << "too soon for a timer";
 }
 
+TEST(Connections, AFastRetryIsNoCopyAndAMirrorOfItIs) {
+  const Ends ends;
+  Tap tap;
+  tap.see(ends.write(0));
+  tap.see(ends.answer(0, 1));
+  const auto soon = [&](const FrameSpec& spec) { return tap.see(build_frame(spec), 200); };
+  for (const uint32_t psn : {2, 3}) soon(ends.write(psn));  // 1 is lost
+  soon(ends.answer(1, 1, kNakSequence));
+  for (const uint32_t psn : {1, 2, 3}) {
+    EXPECT_EQ(soon(ends.write(psn)).packet_class, PacketClass::kRetransmission) << psn;
+    EXPECT_EQ(soon(ends.write(psn)).packet_class, PacketClass::kMirror) << psn;
+  }
+  soon(ends.write(4));
+  EXPECT_EQ(soon(ends.write(4)).packet_class, PacketClass::kMirror) << "no retry is under way";
+}
+
 TEST(Connections, AMissingReadResponseIsAnImpliedNak) {
   const Ends ends;
   Tap tap;

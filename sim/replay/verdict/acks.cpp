@@ -11,7 +11,7 @@ using traces::distance24;
 
 namespace {
 
-constexpr size_t kMaxWaiting = 128;
+constexpr size_t kMaxWaiting[2] = {1024, 128};  // per side; the NIC may only be slow
 
 void give(VerdictCounts& counts, Verdict verdict, Side side, const Sighting& one, const Sighting* counterpart,
           const char* reason) {
@@ -117,7 +117,7 @@ bool AckJudge::meet(Side side, const Sighting& ack, VerdictCounts& counts) {
   if (is_paired)
     give(counts, is_same ? Verdict::kMatch : Verdict::kDifferent, side, ack, &*at, is_same ? "the same" : "other MSN");
   if (is_same) agree(ack);
-  waiting_.erase(waiting_.begin(), is_paired ? at + 1 : at);
+  waiting_.drop_front(size_t(at - waiting_.begin()) + (is_paired ? 1 : 0));
   return judged;
 }
 
@@ -137,7 +137,7 @@ void AckJudge::lie_between(Side side, const Sighting& ack, VerdictCounts& counts
   const bool bounded = waits_for(side) && is_plausible(waiting_.front().packet.psn, waiting_.front().packet.msn);
   if (bounded && distance24(waiting_.front().packet.msn, p.msn) < 0) {
     give(counts, Verdict::kDifferent, side, ack, &waiting_.front(), "the MSN goes back");
-    waiting_.erase(waiting_.begin());  // one of the two is wrong, and which one is not known
+    waiting_.drop_front(1);  // one of the two is wrong, and which one is not known
     return;
   }
   give(counts, Verdict::kEquivalent, side, ack, nullptr, "covered by a neighbour");
@@ -145,11 +145,11 @@ void AckJudge::lie_between(Side side, const Sighting& ack, VerdictCounts& counts
 }
 
 void AckJudge::wait(Side side, const Sighting& ack, VerdictCounts& counts) {
-  if (waiting_.size() == kMaxWaiting) {
+  if (waiting_.size() == kMaxWaiting[side]) {
     const bool is_captured = ahead_ == kCaptured;
     give(counts, is_captured ? Verdict::kMissing : Verdict::kNotComparable, ahead_, waiting_.front(), nullptr,
          is_captured ? "the NIC falls far behind" : "the endpoint falls far behind");
-    waiting_.erase(waiting_.begin());
+    waiting_.drop_front(1);
   }
   ahead_ = side;
   waiting_.push_back(ack);
@@ -178,25 +178,30 @@ void AckJudge::cover(Side side, uint32_t psn, VerdictCounts& counts) {
   if (distance24(psn, covered_[side]) <= 0) return;
   covered_[side] = psn;
   if (!waits_for(side)) return;
-  size_t i = 0;
-  for (; i < waiting_.size() && distance24(waiting_[i].packet.psn, psn) <= 0; i++) cover_one(waiting_[i], counts);
-  waiting_.erase(waiting_.begin(), waiting_.begin() + std::ptrdiff_t(i));
+  size_t covered = 0;
+  for (const Sighting& ack : waiting_) {
+    if (distance24(ack.packet.psn, psn) > 0) break;
+    cover_one(ack, counts);
+    covered++;
+  }
+  waiting_.drop_front(covered);
 }
 
 size_t AckJudge::refuse(uint32_t psn, const Sighting& nak, VerdictCounts& counts) {
   if (!waits_for(kCaptured)) return 0;
-  size_t first = waiting_.size();
-  while (first > 0 && distance24(waiting_[first - 1].packet.psn, psn) >= 0) first--;
-  for (size_t i = first; i < waiting_.size(); i++)
-    counts.give(Verdict::kDifferent, &nak, &waiting_[i], "the endpoint refused it");
-  const size_t refused = waiting_.size() - first;
-  waiting_.resize(first);
+  size_t refused = 0;
+  for (const Sighting& ack : waiting_) {
+    if (distance24(ack.packet.psn, psn) < 0) continue;
+    counts.give(Verdict::kDifferent, &nak, &ack, "the endpoint refused it");
+    refused++;
+  }
+  waiting_.drop_back(refused);
   return refused;
 }
 
 void AckJudge::give_up(VerdictCounts& counts, const char* reason) {
   for (const Sighting& ack : waiting_) give(counts, Verdict::kNotComparable, ahead_, ack, nullptr, reason);
-  waiting_ = {};
+  waiting_.clear();
 }
 
 void AckJudge::finish_reacks(Peer peer, VerdictCounts& counts) {
@@ -227,7 +232,7 @@ void AckJudge::finish(Peer peer, VerdictCounts& counts) {
     else
       counts.give(Verdict::kNotComparable, &ack, nullptr, "nothing asked the NIC for this ACK");
   }
-  waiting_ = {};
+  waiting_.clear();
 }
 
 }  // namespace sim

@@ -2,9 +2,9 @@
 // free.
 #pragma once
 #include <memory>
-#include <vector>
 
 #include "sim/replay/verdict/counts.hpp"
+#include "sim/replay/verdict/fifo.hpp"
 
 namespace sim {
 
@@ -49,7 +49,7 @@ class AckJudge {
   void agree(const Sighting& ack);
   Reacks& reacks();
 
-  std::vector<Sighting> waiting_;  // of the side that is ahead, in the order of PSNs
+  Fifo<Sighting> waiting_;  // of the side that is ahead, in the order of PSNs
   std::unique_ptr<Reacks> reacks_;
   uint32_t covered_[2] = {0, 0};
   uint32_t agreed_psn_ = 0, agreed_msn_ = 0;   // the last that is right on both sides

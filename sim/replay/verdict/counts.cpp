@@ -43,16 +43,12 @@ bool VerdictCounts::empty() const {
          std::all_of(departures.begin(), departures.end(), unused);
 }
 
-void Verdicts::add_data(const DataVerdict& d, uint64_t index, uint32_t psn) {
+void Verdicts::add_data(const DataVerdict& d, const Sighting& response) {
   bytes.verified_bytes += d.verified_bytes;
   bytes.seeded_bytes += d.seeded_bytes;
   bytes.different_bytes += d.different_bytes;
-  Sighting response;
-  response.packet.psn = psn;
-  response.packet.payload_bytes = uint32_t(d.verified_bytes + d.seeded_bytes + d.different_bytes);
-  response.index = index;
   if (d.different_bytes > 0)
-    data.give(Verdict::kDifferent, &response, nullptr, "the NIC's memory holds other bytes");
+    data.give(Verdict::kDifferent, &response, nullptr, "other bytes than those that were written there");
   else if (d.seeded_bytes > 0)
     data.give(Verdict::kNotComparable, &response, nullptr, "bytes that were not known before");
   else

@@ -70,8 +70,8 @@ struct Verdicts {
   VerdictCounts answers, exact_acks, requests, data;
   DataVerdict bytes;
 
-  // The READ response `psn`, captured at `index`.
-  void add_data(const DataVerdict& data, uint64_t index, uint32_t psn);
+  // Of a READ response.
+  void add_data(const DataVerdict& data, const Sighting& response);
 
   void add(const Verdicts& other);
   bool good() const;

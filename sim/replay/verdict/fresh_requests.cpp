@@ -12,7 +12,9 @@ using traces::distance24;
 
 namespace {
 
-constexpr size_t kMaxWaiting = 1024, kMaxHoles = 16;
+constexpr size_t kMaxWaiting = 65536, kMaxHoles = 16;
+// How far behind the last request a retry may still fill a gap of the capture.
+constexpr int32_t kFillWindow = 4096;
 
 bool is_read(const TransportPacket& packet) {
   return traces::operation_of(packet.opcode).verb == traces::Verb::kReadRequest;
@@ -33,31 +35,54 @@ const char* difference(const TransportPacket& a, const TransportPacket& b) {
 }  // namespace
 
 void FreshRequests::add(Side side, const Sighting& request, uint32_t psns, VerdictCounts& counts) {
-  Piece piece = {request, psns, false};
-  if (!meet(side, piece, counts)) return;
-  std::vector<Piece>& waiting = waiting_[side];
+  const uint32_t psn = request.packet.psn;
+  if (side == kCaptured && has_settled_ && distance24(psn, settled_) < 0)
+    return counts.give(Verdict::kNotComparable, &request, nullptr, "fills a gap too late");
+  Piece piece;
+  piece.request = request;
+  piece.psns = psns;
+  if (meet(side, piece, counts)) wait(side, piece, counts);
+  if (side == kCaptured) settle((psn - kFillWindow) & traces::kPsnMask, counts);
+}
+
+// No retry brings what the capture lacks before `psn`.
+void FreshRequests::settle(uint32_t psn, VerdictCounts& counts) {
+  Fifo<Piece>& waiting = waiting_[kSimulated];
+  for (; !waiting.empty() && distance24(waiting.front().request.packet.psn, psn) < 0; waiting.drop_front(1)) {
+    if (waiting.front().is_judged) continue;
+    counts.give(Verdict::kUnseen, nullptr, &waiting.front().request, "the capture goes on behind it");
+    settled_ = (waiting.front().request.packet.psn + waiting.front().psns) & traces::kPsnMask;
+    has_settled_ = true;
+  }
+}
+
+void FreshRequests::wait(Side side, const Piece& piece, VerdictCounts& counts) {
+  Fifo<Piece>& waiting = waiting_[side];
   if (waiting.size() == kMaxWaiting) {
     const Sighting& oldest = waiting.front().request;
-    if (side == kCaptured)
+    if (side == kCaptured) {
       counts.give(Verdict::kMissing, &oldest, nullptr, "the NIC falls far behind");
-    else
+    } else {
       counts.give(Verdict::kNotComparable, nullptr, &oldest, "the endpoint falls far behind");
-    waiting.erase(waiting.begin());
+      settled_ = (oldest.packet.psn + waiting.front().psns) & traces::kPsnMask;
+      has_settled_ = true;
+    }
+    waiting.drop_front(1);
   }
-  const auto behind = std::find_if(waiting.rbegin(), waiting.rend(), [&](const Piece& p) {
-    return distance24(p.request.packet.psn, piece.request.packet.psn) < 0;
-  });
-  waiting.insert(behind.base(), std::move(piece));
+  auto at = waiting.end();
+  while (at != waiting.begin() && distance24((at - 1)->request.packet.psn, piece.request.packet.psn) >= 0) --at;
+  waiting.insert(at, piece);
 }
 
 // Compares with what waits of the other side. True when (the rest of) the piece has to wait itself.
 bool FreshRequests::meet(Side side, Piece& piece, VerdictCounts& counts) {
-  std::vector<Piece>& waiting = waiting_[other(side)];
+  Fifo<Piece>& waiting = waiting_[other(side)];
   for (;;) {
     const uint32_t psn = piece.request.packet.psn;
-    const auto at = std::find_if(waiting.begin(), waiting.end(), [psn](const Piece& p) {
-      return distance24(psn, p.request.packet.psn) < int32_t(p.psns);
+    auto at = std::partition_point(waiting.begin(), waiting.end(), [psn](const Piece& p) {
+      return distance24(psn, p.request.packet.psn) >= int32_t(p.psns);
     });
+    while (at != waiting.end() && at->is_judged) ++at;
     const int32_t apart = at == waiting.end() ? 1 : distance24(at->request.packet.psn, psn);
     if (apart >= int32_t(piece.psns) || at == waiting.end()) {
       if (side == kCaptured || !is_in_hole(psn)) return true;
@@ -69,7 +94,7 @@ bool FreshRequests::meet(Side side, Piece& piece, VerdictCounts& counts) {
     if (apart == 0 && captured.psns != simulated.psns && is_read(captured.request.packet) &&
         is_read(simulated.request.packet)) {
       const bool goes_on = compare_cut(captured, simulated, counts);
-      if (!goes_on || at->psns == 0) waiting.erase(at);
+      if (!goes_on || at->psns == 0) take(waiting, *at);
       if (!goes_on || piece.psns == 0) return false;
       continue;
     }
@@ -77,9 +102,14 @@ bool FreshRequests::meet(Side side, Piece& piece, VerdictCounts& counts) {
       compare(captured, simulated, counts);
     else
       counts.give(Verdict::kDifferent, &captured.request, &simulated.request, "other PSNs");
-    waiting.erase(at);
+    take(waiting, *at);
     return false;
   }
+}
+
+void FreshRequests::take(Fifo<Piece>& waiting, Piece& piece) {
+  piece.is_judged = true;
+  while (!waiting.empty() && waiting.front().is_judged) waiting.drop_front(1);
 }
 
 // Two READs from the same PSN on, one longer: takes the shorter one out of the longer. False when they contradict.
@@ -124,34 +154,42 @@ bool FreshRequests::is_in_hole(uint32_t psn) const {
 void FreshRequests::hole(uint32_t psn, uint32_t count, VerdictCounts& counts) {
   if (holes_.size() == kMaxHoles) holes_.erase(holes_.begin());
   holes_.push_back({psn, count});
-  std::vector<Piece>& waiting = waiting_[kSimulated];
-  waiting.erase(std::remove_if(waiting.begin(), waiting.end(),
-                               [&](const Piece& p) {
-                                 if (!is_in_hole(p.request.packet.psn)) return false;
-                                 counts.give(Verdict::kUnseen, nullptr, &p.request, "a hole of the tap");
-                                 return true;
-                               }),
-                waiting.end());
+  Fifo<Piece> left;
+  for (const Piece& p : waiting_[kSimulated]) {
+    if (p.is_judged) continue;
+    if (is_in_hole(p.request.packet.psn))
+      counts.give(Verdict::kUnseen, nullptr, &p.request, "a hole of the tap");
+    else
+      left.push_back(p);
+  }
+  waiting_[kSimulated] = std::move(left);
+}
+
+void FreshRequests::reset() {
+  waiting_[kCaptured].clear();
+  waiting_[kSimulated].clear();
+  holes_ = {};
+  has_settled_ = false;
 }
 
 void FreshRequests::give_up(VerdictCounts& counts, const char* reason) {
-  for (const Piece& p : waiting_[kCaptured]) counts.give(Verdict::kNotComparable, &p.request, nullptr, reason);
-  for (const Piece& p : waiting_[kSimulated]) counts.give(Verdict::kNotComparable, nullptr, &p.request, reason);
-  waiting_[kCaptured] = {};
-  waiting_[kSimulated] = {};
-  holes_ = {};
+  for (const Piece& p : waiting_[kCaptured])
+    if (!p.is_judged) counts.give(Verdict::kNotComparable, &p.request, nullptr, reason);
+  for (const Piece& p : waiting_[kSimulated])
+    if (!p.is_judged) counts.give(Verdict::kNotComparable, nullptr, &p.request, reason);
+  reset();
 }
 
 void FreshRequests::finish(uint32_t captured_end, VerdictCounts& counts) {
   for (const Piece& p : waiting_[kCaptured])
-    counts.give(Verdict::kMissing, &p.request, nullptr, "the NIC sent no such request");
-  waiting_[kCaptured] = {};
+    if (!p.is_judged) counts.give(Verdict::kMissing, &p.request, nullptr, "the NIC sent no such request");
   for (const Piece& p : waiting_[kSimulated]) {
+    if (p.is_judged) continue;
     const bool is_past = distance24(p.request.packet.psn, captured_end) >= 0;
     counts.give(is_past ? Verdict::kNotComparable : Verdict::kUnseen, nullptr, &p.request,
                 is_past ? "the capture ends" : "the capture goes on behind it");
   }
-  waiting_[kSimulated] = {};
+  reset();
 }
 
 }  // namespace sim

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "sim/replay/verdict/counts.hpp"
+#include "sim/replay/verdict/fifo.hpp"
 
 namespace sim {
 
@@ -21,18 +22,25 @@ class FreshRequests {
     Sighting request;
     uint32_t psns = 0;
     bool is_cut = false;
+    bool is_judged = false;  // stays in its place until all before it are judged
   };
   struct Hole {
     uint32_t psn = 0, count = 0;
   };
 
+  void reset();
+  void settle(uint32_t psn, VerdictCounts& counts);
+  void wait(Side side, const Piece& piece, VerdictCounts& counts);
   bool meet(Side side, Piece& piece, VerdictCounts& counts);
   bool compare_cut(Piece& captured, Piece& simulated, VerdictCounts& counts);
   void compare(const Piece& captured, const Piece& simulated, VerdictCounts& counts);
+  static void take(Fifo<Piece>& waiting, Piece& piece);
   bool is_in_hole(uint32_t psn) const;
 
-  std::vector<Piece> waiting_[2];  // per side, in the order of PSNs
-  std::vector<Hole> holes_;        // the last ones
+  Fifo<Piece> waiting_[2];   // per side, in the order of PSNs
+  std::vector<Hole> holes_;  // the last ones
+  uint32_t settled_ = 0;     // PSNs before it are compared no more
+  bool has_settled_ = false;
 };
 
 }  // namespace sim

@@ -78,6 +78,7 @@ void ReadJudge::response(Side side, const Sighting& response, VerdictCounts& cou
   }
   close(i, side, counts);
   meet(reads_[i], side, response, counts);
+  if (i == 0 && !reads_.front().is_done()) return;
   reads_.erase(std::remove_if(reads_.begin(), reads_.end(), [](const Execution& r) { return r.is_done(); }),
                reads_.end());
 }

@@ -1,7 +1,6 @@
 #include "sim/replay/verdict/returns.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include "traces/opcode.hpp"
 #include "traces/psn.hpp"
@@ -20,19 +19,19 @@ bool is_read(const TransportPacket& packet) {
 
 }  // namespace
 
-void ReturnJudge::add(Return r, VerdictCounts& counts) {
+void ReturnJudge::add(const Return& r, VerdictCounts& counts) {
   if (returns_.size() == kMaxReturns) {
     resolve(returns_.front(), counts);
     returns_.erase(returns_.begin());
   }
-  returns_.push_back(std::move(r));
+  returns_.push_back(r);
 }
 
 void ReturnJudge::told(uint32_t psn, VerdictCounts& counts) {
   Return r;
   r.psn = psn;
   r.told = true;
-  add(std::move(r), counts);
+  add(r, counts);
 }
 
 void ReturnJudge::went_back(Side side, const Sighting& first, VerdictCounts& counts) {
@@ -43,7 +42,7 @@ void ReturnJudge::went_back(Side side, const Sighting& first, VerdictCounts& cou
     Return r;
     r.psn = psn;
     r.by[side] = first;
-    return add(std::move(r), counts);
+    return add(r, counts);
   }
   same->by[side] = first;
   if (!same->by[other(side)]) return;

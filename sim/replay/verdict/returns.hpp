@@ -30,7 +30,7 @@ class ReturnJudge {
 
   void compare(const Return& r, VerdictCounts& counts);
   void resolve(const Return& r, VerdictCounts& counts);
-  void add(Return r, VerdictCounts& counts);
+  void add(const Return& r, VerdictCounts& counts);
 
   Peer peer_;
   std::vector<Return> returns_;
