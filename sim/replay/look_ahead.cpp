@@ -82,7 +82,7 @@ HeldPacket* LookAhead::next() {
 }
 
 void LookAhead::fill() {
-  if (end_ - begin_ + kBatch > ring_.size()) return;
+  if (end_ - begin_ + std::min(kBatch, ring_.size() / 2) > ring_.size()) return;
   while (!at_end_ && end_ - begin_ < ring_.size()) {
     try {
       at_end_ = !reader_.read(packet_);
