@@ -152,12 +152,13 @@ bool Director::step() {
 void Director::request_in(const HeldPacket& held) {
   if (held.undelivered) return;
   ReplayConnection& c = connection_of(capture_.life_of(held.lane));
-  if (!follow(c, held)) {
+  const Place place = follow(c, held);
+  if (place == Place::kUnknown) {
     c.tally.not_given++;
     c.answers.not_fed(held.transport.psn, held.psns);
     return;
   }
-  prepare(c, held);
+  prepare(c, held, place);
   c.answers.request(held.transport.psn, held.psns, held.transport.opcode, held.transport.ack_request, !held.first_sight,
                     held.index);
   c.tally.requests_in++;
@@ -165,9 +166,8 @@ void Director::request_in(const HeldPacket& held) {
   give(c, held);
 }
 
-// Keeps the responder where the endpoint's stands: false for a packet that the NIC must not see because what it rests
-// on is not captured.
-bool Director::follow(ReplayConnection& c, const HeldPacket& held) {
+// Keeps the responder where the endpoint's stands. The NIC must not see a packet of unknown place.
+Director::Place Director::follow(ReplayConnection& c, const HeldPacket& held) {
   const TransportPacket& t = held.transport;
   int32_t ahead = c.responds ? distance24(t.psn, c.expected_psn) : 0;
   if (ahead > 0 && c.known_lost != c.expected_psn) {
@@ -179,12 +179,13 @@ bool Director::follow(ReplayConnection& c, const HeldPacket& held) {
     }
   }
   if (!c.responds) {
-    if (!traces::starts_message(t.opcode)) return false;
+    if (!traces::starts_message(t.opcode)) return Place::kUnknown;
     begin_responder(c, held);
     ahead = 0;
   }
-  if (ahead == 0 && !held.not_ready && held.refused_with == 0) c.expected_psn = (t.psn + held.psns) & kPsnMask;
-  return true;
+  if (ahead != 0 || held.not_ready || held.refused_with != 0) return Place::kElsewhere;
+  c.expected_psn = (t.psn + held.psns) & kPsnMask;
+  return Place::kExpected;
 }
 
 void Director::begin_responder(ReplayConnection& c, const HeldPacket& held) {
@@ -201,11 +202,10 @@ void Director::begin_responder(ReplayConnection& c, const HeldPacket& held) {
 }
 
 // What the endpoint's host had ready for the request.
-void Director::prepare(ReplayConnection& c, const HeldPacket& held) {
+void Director::prepare(ReplayConnection& c, const HeldPacket& held, Place place) {
   const TransportPacket& t = held.transport;
   if (hw::wire::has_reth(hw::Bits<8>(t.opcode)) && t.dma_length != 0) open_memory(c, held);
-  const bool is_in_order = c.expected_psn == ((t.psn + held.psns) & kPsnMask);
-  if (takes_receive(t) && is_in_order && !held.not_ready) nic_.post_receive(c.number, kReceiveBytes);
+  if (takes_receive(t) && place == Place::kExpected) nic_.post_receive(c.number, kReceiveBytes);
 }
 
 void Director::open_memory(ReplayConnection& c, const HeldPacket& held) {

@@ -95,9 +95,14 @@ class Director {
   Binding binding_of(uint32_t lane, uint32_t row) const;
 
   void request_in(const HeldPacket& held);
-  bool follow(ReplayConnection& c, const HeldPacket& held);
+  enum class Place : uint8_t {
+    kUnknown,    // what it rests on is not captured
+    kExpected,   // the next one for the responder
+    kElsewhere,  // known to it, ahead of one that was lost, or refused
+  };
+  Place follow(ReplayConnection& c, const HeldPacket& held);
   void begin_responder(ReplayConnection& c, const HeldPacket& held);
-  void prepare(ReplayConnection& c, const HeldPacket& held);
+  void prepare(ReplayConnection& c, const HeldPacket& held, Place place);
   void open_memory(ReplayConnection& c, const HeldPacket& held);
   void give(ReplayConnection& c, const HeldPacket& held);
   void answer_in(const HeldPacket& held);

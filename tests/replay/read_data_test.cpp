@@ -18,7 +18,7 @@ using Bytes = std::vector<uint8_t>;
 
 Bytes bytes_of(size_t count, unsigned seed = 1) {
   Bytes bytes(count);
-  for (size_t i = 0; i < count; i++) bytes[i] = uint8_t(i * 13 + seed * 101);
+  for (size_t i = 0; i < count; i++) bytes[i] = uint8_t(i * 13 + i / 256 * 7 + seed * 101);
   return bytes;
 }
 
