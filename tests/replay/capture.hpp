@@ -1,5 +1,6 @@
 // Small captures, made packet by packet.
 #pragma once
+#include <filesystem>
 #include <initializer_list>
 #include <string>
 #include <vector>
@@ -40,6 +41,7 @@ class Capture {
 
   std::vector<uint8_t>& bytes() { return bytes_; }
   std::string file() const {
+    std::filesystem::remove(file_.name());  // some file systems wait for the disk where a file is overwritten
     traces::test::write_bytes(file_.name(), bytes_);
     return file_.name();
   }

@@ -220,7 +220,7 @@ TEST_F(LookAheadTest, OldAnswersAndNaksTellNoMsn) {
 }
 
 TEST_F(LookAheadTest, AnAckOfRequestsThatTheTapMissedTellsNoMsn) {
-  capture.add({ends.write(10), ends.write(12), ends.answer(12, 8), ends.write(13), ends.answer(13, 9)});
+  capture.add({ends.write(10), ends.write(12), ends.write(13), ends.answer(12, 8), ends.answer(13, 9)});
   EXPECT_EQ(msn_before(1), std::nullopt);
 }
 
@@ -353,6 +353,13 @@ TEST_F(LookAheadTest, WhatCameOutOfOrderWasNakedForThatAlone) {
   EXPECT_FALSE(late.undelivered);
 }
 
+// The responder refuses what follows a request that it was not ready for.
+TEST_F(LookAheadTest, ASequenceNakAfterAnRnrNakMarksNothing) {
+  capture.add({ends.request(kSendOnly, 10), ends.request(kSendOnly, 11), ends.answer(10, 0, kRnrNak),
+               ends.answer(10, 0, kNakSequence)});
+  EXPECT_FALSE(packet(1).undelivered);
+}
+
 // What the endpoint itself sent is lost between the tap and its peer, which is none of the NIC's business.
 TEST_F(LookAheadTest, ANakOfTheEndpointsOwnRequestMarksNothing) {
   capture.add({ends.write(10), ends.write(11), ends.answer(10, 1, kNakSequence)});
@@ -393,7 +400,7 @@ TEST_F(LookAheadTest, AFatalNakSparesTheMessageBeforeAMissedBegin) {
 // ----------------------------------------------------------------------------------- what the NIC does not know
 
 TEST_F(LookAheadTest, AnAtomicIsTheReadOfNoBytes) {
-  FrameSpec atomic = ends.request(0x13, 10, 12);  // Compare and Swap: RETH and 12 bytes are as long as its header
+  FrameSpec atomic = ends.request(0x13, 10, 16);  // Compare and Swap: RETH and 12 bytes are its header
   atomic.reth = traces::Reth{0x1000, 0x77, 0};
   capture.add({atomic, ends.answer(10, 1, 0x1f, 0x12, 8), ends.write(11)});
   const HeldPacket request = packet(1);
