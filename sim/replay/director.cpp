@@ -170,9 +170,9 @@ void Director::request_in(const HeldPacket& held) {
 Director::Place Director::follow(ReplayConnection& c, const HeldPacket& held) {
   const TransportPacket& t = held.transport;
   int32_t ahead = c.responds ? distance24(t.psn, c.expected_psn) : 0;
-  if (ahead > 0 && c.known_lost != c.expected_psn) {
+  if (ahead > 0 && c.known_missing != c.expected_psn) {
     if (capture_.fate_of(held, c.expected_psn) == Fate::kLost) {
-      c.known_lost = c.expected_psn;
+      c.known_missing = c.expected_psn;
     } else {
       c.answers.not_fed(c.expected_psn, uint32_t(ahead));
       c.responds = false;
@@ -183,7 +183,11 @@ Director::Place Director::follow(ReplayConnection& c, const HeldPacket& held) {
     begin_responder(c, held);
     ahead = 0;
   }
-  if (ahead != 0 || held.not_ready || held.refused_with != 0) return Place::kElsewhere;
+  if (ahead != 0) return Place::kElsewhere;
+  if (held.not_ready || held.refused_with != 0) {
+    c.known_missing = c.expected_psn;
+    return Place::kElsewhere;
+  }
   c.expected_psn = (t.psn + held.psns) & kPsnMask;
   return Place::kExpected;
 }
@@ -195,7 +199,7 @@ void Director::begin_responder(ReplayConnection& c, const HeldPacket& held) {
   if (!msn && lane.adopted && lane.adopted_psn == psn) msn = lane.starting_msn;
   if (c.has_responded) c.tally.restarts++;
   c.responds = c.has_responded = true;
-  c.known_lost.reset();
+  c.known_missing.reset();
   c.expected_psn = psn;
   nic_.set_responder(c.number, {psn, msn.value_or(0), lane.path_mtu});
   c.answers.restart(psn, msn.value_or(0));

@@ -65,9 +65,9 @@ struct ReplayConnection {
 
   bool responds = false;  // the NIC's responder stands where the capture's does
   bool has_responded = false;
-  uint32_t expected_psn = 0;           // of the responder
-  std::optional<uint32_t> known_lost;  // expected_psn, when the capture shows that it was lost
-  bool asks = false;                   // the same of the requester
+  uint32_t expected_psn = 0;              // of the responder
+  std::optional<uint32_t> known_missing;  // expected_psn, when the capture shows that it was lost or refused
+  bool asks = false;                      // the same of the requester
   bool has_asked = false;
   uint32_t next_psn = 0;                   // of the next message to post
   PayloadPairs answer_data, request_data;  // of READ responses and of requests

@@ -122,6 +122,20 @@ TEST_F(DirectorTest, WhatWasLostBehindTheTapIsNotGiven) {
   EXPECT_EQ(nic.told({"packet"}), "packet 18: 9; packet 18: 11; packet 18: 10; packet 18: 11");
 }
 
+// More requests may be under way when the NAK comes; they are for the NIC to refuse.
+TEST_F(DirectorTest, WhatFollowsARefusedRequestIsFedAsItIs) {
+  capture.add({send(9), send(10), send(11), ends.answer(10, 1, kRnrNak), send(10), send(11), ends.answer(11, 3)});
+  replay();
+  EXPECT_EQ(nic.told({"responder"}), "responder 18: psn 9 msn 0 mtu 1024");
+  EXPECT_EQ(nic.told({"take", "packet"}),
+            "take 18; packet 18: 9; packet 18: 10; packet 18: 11; take 18; packet 18: 10; take 18; packet 18: 11");
+  capture.clear();
+  capture.add({write(10), write(11, 100, 0x9000, 0x99), write(12), write(13), ends.answer(11, 1, kNakAccess)});
+  replay();
+  EXPECT_EQ(nic.told({"responder"}), "responder 18: psn 10 msn 0 mtu 1024");
+  EXPECT_EQ(nic.told({"packet"}), "packet 18: 10; packet 18: 11; packet 18: 12; packet 18: 13");
+}
+
 TEST_F(DirectorTest, TheNicIsAtRestBeforeItSeesARetransmissionAndAtTheEnd) {
   capture.add({write(10), write(11), write(10)});
   replay();
@@ -520,7 +534,7 @@ TEST_F(DirectorTest, AnyPacketsAreReplayedToTheEnd) {
   const std::vector<std::vector<uint8_t>> frames = varied_exchange();
   uint64_t all_given = 0;
   const char* const endpoints[] = {"10.0.0.1", "10.0.0.2", "10.0.0.0/24", "0.0.0.0/0", "02:00:00:00:00:01"};
-  for (unsigned round = 0; round < 8000; round++) {
+  for (unsigned round = 0; round < 3000; round++) {
     capture.clear();
     for (const std::vector<uint8_t>& frame : mutated(frames, random))
       capture.add_bytes(frame, random() % 4 == 0 ? 1'000'000 : 2'000);
@@ -548,7 +562,7 @@ TEST_F(DirectorTest, AnyPacketsAreReplayedToTheEnd) {
     ASSERT_EQ(packets.next(), nullptr) << "round " << round;
     all_given += given;
   }
-  EXPECT_GT(all_given, 20'000u);  // it was no matter of captures that replay nothing
+  EXPECT_GT(all_given, 7'000u);  // it was no matter of captures that replay nothing
 }
 
 }  // namespace
