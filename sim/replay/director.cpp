@@ -289,11 +289,17 @@ void Director::request_out(HeldPacket& held) {
   }
   c->tally.requests_out++;
   if (held.first_sight && traces::starts_message(held.transport.opcode) && !held.posted) post(*c, held);
-  if (!c->asks) c->requests.not_fed(held.transport.psn, held.psns);
-  c->requests.captured(held.transport, held.psns, held.first_sight, held.index, held.time_ns - capture_.first_ns());
+  const Sighting request{held.transport, held.index, held.time_ns - capture_.first_ns()};
+  if (!c->asks) {
+    c->requests.not_fed(held.transport.psn, held.psns);
+    if (held.first_sight)
+      c->verdicts.requests.give(Verdict::kNotComparable, &request, nullptr,
+                                "the capture does not hold all of its message");
+    return;
+  }
+  c->requests.captured(held.transport, held.psns, held.first_sight, held.index, request.time_ns);
   const bool has_data = held.first_sight && !held.repaired && held.payload().size != 0;
-  if (has_data && c->asks && !c->request_data.agree(held.transport.psn, true, held.payload()))
-    tell_other_payload(*c, {held.transport, held.index, held.time_ns - capture_.first_ns()});
+  if (has_data && !c->request_data.agree(held.transport.psn, true, held.payload())) tell_other_payload(*c, request);
 }
 
 // Posts the message that the packet begins, after those before it that the tap saw later.

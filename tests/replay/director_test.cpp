@@ -285,6 +285,7 @@ TEST_F(DirectorTest, OwnRequestsArePostedAsWholeMessages) {
             "stage 17: 0+1024; post 17: WRITE 1024 at 0x1000 key 0x77");
   EXPECT_EQ(connection().tally.posted, 4u);
   EXPECT_EQ(connection().tally.requests_out, 6u);
+  EXPECT_EQ(connection().tally.answers_in, 1u);
   EXPECT_EQ(connection().tally.restarts, 0u);
 }
 
@@ -316,16 +317,19 @@ TEST_F(DirectorTest, AMessageWithoutItsEndIsNotPosted) {
   replay("10.0.0.2");
   EXPECT_EQ(connection().tally.posted, 1u);
   EXPECT_EQ(nic.told({"stage"}), "stage 17: 0+1024");
+  EXPECT_EQ(connection().verdicts.requests[Verdict::kMissing], 1u);  // the NIC cannot send what is not posted
+  EXPECT_EQ(connection().verdicts.requests[Verdict::kNotComparable], 2u);
 }
 
 TEST_F(DirectorTest, AnswersToWhatIsNotPostedAreNotGiven) {
-  capture.add({ends.request(kWriteMiddle, 8), ends.request(kWriteLast, 9), ends.answer(9, 1)});
-  for (uint32_t psn = 10; psn < 14; psn++) capture.add({send(psn), ends.answer(psn, psn - 8)});
-  capture.add(ends.answer(20, 12));  // of what the tap has missed
+  const uint32_t base = 0xfffff0;
+  capture.add({ends.request(kWriteMiddle, base), ends.request(kWriteLast, base + 1), ends.answer(base + 1, 1)});
+  for (uint32_t i = 2; i < 6; i++) capture.add({send(base + i), ends.answer(base + i, i)});
+  capture.add(ends.answer(0, 12));  // of what the tap has missed
   replay("10.0.0.2");
   EXPECT_EQ(nic.told({"post", "packet"}),
-            "post 17: SEND 100; packet 17: 10; post 17: SEND 100; packet 17: 11; "
-            "post 17: SEND 100; packet 17: 12; post 17: SEND 100; packet 17: 13");
+            "post 17: SEND 100; packet 17: 16777202; post 17: SEND 100; packet 17: 16777203; "
+            "post 17: SEND 100; packet 17: 16777204; post 17: SEND 100; packet 17: 16777205");
   EXPECT_EQ(connection().tally.answers_in, 4u);
   EXPECT_EQ(connection().tally.not_given, 2u);
 }
@@ -372,6 +376,18 @@ TEST_F(DirectorVerdictTest, AnswersThatDoNotComeAreMissing) {
   replay();
   EXPECT_EQ(connection().verdicts.answers[Verdict::kMissing], 3u);
   EXPECT_FALSE(connection().verdicts.good());
+}
+
+TEST_F(DirectorVerdictTest, BehindAGapOfTheTapAnswersAreComparedAgain) {
+  FrameSpec request = write(20);
+  request.ack_request = true;
+  capture.add({request, ends.answer(19, 14), ends.answer(20, 15)});
+  nic.on_receive = [&](uint32_t c, const TransportPacket& t) { nic.send(c, acknowledgement(t.psn, t.psn - 5)); };
+  replay();
+  EXPECT_EQ(connection().tally.restarts, 1u);
+  EXPECT_EQ(connection().verdicts.answers[Verdict::kMatch], 4u);
+  EXPECT_EQ(connection().verdicts.answers[Verdict::kNotComparable], 1u);
+  EXPECT_TRUE(connection().verdicts.good());
 }
 
 class DirectorRequestTest : public DirectorVerdictTest {
