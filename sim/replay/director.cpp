@@ -185,7 +185,9 @@ Director::Place Director::follow(ReplayConnection& c, const HeldPacket& held) {
   }
   if (ahead != 0) return Place::kElsewhere;
   if (held.not_ready || held.refused_with != 0) {
-    c.known_missing = c.expected_psn;
+    // How short the receive of a refused SEND was, nobody knows: the NIC cannot refuse it alike.
+    const bool is_refused_send = held.refused_with != 0 && verb_of(held) == Verb::kSend;
+    if (!is_refused_send) c.known_missing = c.expected_psn;
     return Place::kElsewhere;
   }
   c.expected_psn = (t.psn + held.psns) & kPsnMask;
