@@ -185,9 +185,8 @@ Director::Place Director::follow(ReplayConnection& c, const HeldPacket& held) {
   }
   if (ahead != 0) return Place::kElsewhere;
   if (held.not_ready || held.refused_with != 0) {
-    // How short the receive of a refused SEND was, nobody knows: the NIC cannot refuse it alike.
-    const bool is_refused_send = held.refused_with != 0 && verb_of(held) == Verb::kSend;
-    if (!is_refused_send) c.known_missing = c.expected_psn;
+    // What a receive was that a SEND did not fit, or when it came, nobody knows: the NIC cannot refuse the SEND alike.
+    if (verb_of(held) != Verb::kSend) c.known_missing = c.expected_psn;
     return Place::kElsewhere;
   }
   c.expected_psn = (t.psn + held.psns) & kPsnMask;

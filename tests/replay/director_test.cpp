@@ -124,12 +124,6 @@ TEST_F(DirectorTest, WhatWasLostBehindTheTapIsNotGiven) {
 
 // More requests may be under way when the NAK comes; they are for the NIC to refuse.
 TEST_F(DirectorTest, WhatFollowsARefusedRequestIsFedAsItIs) {
-  capture.add({send(9), send(10), send(11), ends.answer(10, 1, kRnrNak), send(10), send(11), ends.answer(11, 3)});
-  replay();
-  EXPECT_EQ(nic.told({"responder"}), "responder 18: psn 9 msn 0 mtu 1024");
-  EXPECT_EQ(nic.told({"take", "packet"}),
-            "take 18; packet 18: 9; packet 18: 10; packet 18: 11; take 18; packet 18: 10; take 18; packet 18: 11");
-  capture.clear();
   capture.add({write(10), write(11, 100, 0x9000, 0x99), write(12), write(13), ends.answer(11, 1, kNakAccess)});
   replay();
   EXPECT_EQ(nic.told({"responder"}), "responder 18: psn 10 msn 0 mtu 1024");
