@@ -153,13 +153,14 @@ void Director::request_in(const HeldPacket& held) {
   if (held.undelivered) return;
   ReplayConnection& c = connection_of(capture_.life_of(held.lane));
   if (held.cut) lose_track(c, held);
-  if (held.cut || !follow(c, held)) {
+  const Place place = held.cut ? Place::kUnknown : follow(c, held);
+  if (place == Place::kUnknown) {
     c.tally.not_given++;
     const int32_t end = distance24(held.transport.psn + held.psns, c.unknown_from);
     if (end > 0) c.answers.not_fed(c.unknown_from, uint32_t(end));
     return;
   }
-  prepare(c, held);
+  prepare(c, held, place);
   c.answers.request(held.transport.psn, held.psns, held.transport.opcode, held.transport.ack_request, !held.first_sight,
                     held.index);
   c.tally.requests_in++;
@@ -167,26 +168,31 @@ void Director::request_in(const HeldPacket& held) {
   give(c, held);
 }
 
-// Keeps the responder where the endpoint's stands: false for a packet that the NIC must not see because what it rests
-// on is not captured.
-bool Director::follow(ReplayConnection& c, const HeldPacket& held) {
+// Keeps the responder where the endpoint's stands. The NIC must not see a packet of unknown place.
+Director::Place Director::follow(ReplayConnection& c, const HeldPacket& held) {
   const TransportPacket& t = held.transport;
   int32_t ahead = c.responds ? distance24(t.psn, c.expected_psn) : 0;
   // A retry that passes over the missing PSN asks the question again.
-  if (ahead > 0 && (c.known_lost != c.expected_psn || !held.first_sight)) {
+  if (ahead > 0 && (c.known_missing != c.expected_psn || !held.first_sight)) {
     if (capture_.fate_of(held, c.expected_psn) == Fate::kLost) {
-      c.known_lost = c.expected_psn;
+      c.known_missing = c.expected_psn;
     } else {
       lose_track(c, held);
     }
   }
   if (!c.responds) {
     if (!c.has_responded) lose_track(c, held);
-    if (!begin_responder(c, held)) return false;
+    if (!begin_responder(c, held)) return Place::kUnknown;
     ahead = 0;
   }
-  if (ahead == 0 && !held.not_ready && held.refused_with == 0) c.expected_psn = (t.psn + held.psns) & kPsnMask;
-  return true;
+  if (ahead != 0) return Place::kElsewhere;
+  if (held.not_ready || held.refused_with != 0) {
+    // What a receive was that a SEND did not fit, or when it came, nobody knows: the NIC cannot refuse the SEND alike.
+    if (verb_of(held) != Verb::kSend) c.known_missing = c.expected_psn;
+    return Place::kElsewhere;
+  }
+  c.expected_psn = (t.psn + held.psns) & kPsnMask;
+  return Place::kExpected;
 }
 
 // From the PSN that is due on, the responder's state is not known.
@@ -205,7 +211,7 @@ bool Director::begin_responder(ReplayConnection& c, const HeldPacket& held) {
   if (!msn && lane.peer != kNoLane) return false;
   if (c.has_responded) c.tally.restarts++;
   c.responds = c.has_responded = true;
-  c.known_lost.reset();
+  c.known_missing.reset();
   c.expected_psn = psn;
   nic_.set_responder(c.number, {psn, msn.value_or(0), lane.path_mtu});
   c.answers.restart(psn, msn.value_or(0));
@@ -213,11 +219,10 @@ bool Director::begin_responder(ReplayConnection& c, const HeldPacket& held) {
 }
 
 // What the endpoint's host had ready for the request.
-void Director::prepare(ReplayConnection& c, const HeldPacket& held) {
+void Director::prepare(ReplayConnection& c, const HeldPacket& held, Place place) {
   const TransportPacket& t = held.transport;
   if (hw::wire::has_reth(hw::Bits<8>(t.opcode)) && t.dma_length != 0) open_memory(c, held);
-  const bool is_in_order = c.expected_psn == ((t.psn + held.psns) & kPsnMask);
-  if (takes_receive(t) && is_in_order && !held.not_ready) nic_.post_receive(c.number, kReceiveBytes);
+  if (takes_receive(t) && place == Place::kExpected) nic_.post_receive(c.number, kReceiveBytes);
 }
 
 void Director::open_memory(ReplayConnection& c, const HeldPacket& held) {
@@ -297,11 +302,17 @@ void Director::request_out(HeldPacket& held) {
   }
   c->tally.requests_out++;
   if (held.first_sight && traces::starts_message(held.transport.opcode) && !held.posted) post(*c, held);
-  if (!c->asks) c->requests.not_fed(held.transport.psn, held.psns);
-  c->requests.captured(held.transport, held.psns, held.first_sight, held.index, held.time_ns - capture_.first_ns());
+  const Sighting request{held.transport, held.index, held.time_ns - capture_.first_ns()};
+  if (!c->asks) {
+    c->requests.not_fed(held.transport.psn, held.psns);
+    if (held.first_sight)
+      c->verdicts.requests.give(Verdict::kNotComparable, &request, nullptr,
+                                "the capture does not hold all of its message");
+    return;
+  }
+  c->requests.captured(held.transport, held.psns, held.first_sight, held.index, request.time_ns);
   const bool has_data = held.first_sight && !held.repaired && held.payload().size != 0;
-  if (has_data && c->asks && !c->request_data.agree(held.transport.psn, true, held.payload()))
-    tell_other_payload(*c, {held.transport, held.index, held.time_ns - capture_.first_ns()});
+  if (has_data && !c->request_data.agree(held.transport.psn, true, held.payload())) tell_other_payload(*c, request);
 }
 
 // Posts the message that the packet begins, after those before it that the tap saw later.

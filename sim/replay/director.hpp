@@ -65,10 +65,10 @@ struct ReplayConnection {
 
   bool responds = false;  // the NIC's responder stands where the capture's does
   bool has_responded = false;
-  uint32_t expected_psn = 0;           // of the responder
-  uint32_t unknown_from = 0;           // first PSN that it was not given, while it stands elsewhere
-  std::optional<uint32_t> known_lost;  // expected_psn, when the capture shows that it was lost
-  bool asks = false;                   // the same of the requester
+  uint32_t expected_psn = 0;              // of the responder
+  uint32_t unknown_from = 0;              // first PSN that it was not given, while it stands elsewhere
+  std::optional<uint32_t> known_missing;  // expected_psn, when the capture shows that it was lost or refused
+  bool asks = false;                      // the same of the requester
   bool has_asked = false;
   uint32_t next_psn = 0;                   // of the next message to post
   PayloadPairs answer_data, request_data;  // of READ responses and of requests
@@ -96,10 +96,15 @@ class Director {
   Binding binding_of(uint32_t lane, uint32_t row) const;
 
   void request_in(const HeldPacket& held);
-  bool follow(ReplayConnection& c, const HeldPacket& held);
+  enum class Place : uint8_t {
+    kUnknown,    // what it rests on is not captured
+    kExpected,   // the next one for the responder
+    kElsewhere,  // known to it, ahead of one that was lost, or refused
+  };
+  Place follow(ReplayConnection& c, const HeldPacket& held);
   void lose_track(ReplayConnection& c, const HeldPacket& held);
   bool begin_responder(ReplayConnection& c, const HeldPacket& held);
-  void prepare(ReplayConnection& c, const HeldPacket& held);
+  void prepare(ReplayConnection& c, const HeldPacket& held, Place place);
   void open_memory(ReplayConnection& c, const HeldPacket& held);
   void give(ReplayConnection& c, const HeldPacket& held);
   void answer_in(const HeldPacket& held);

@@ -75,14 +75,14 @@ uint32_t LookAhead::life_of(uint32_t lane) const {
 HeldPacket* LookAhead::next() {
   if (popped_) begin_++;
   popped_ = false;
-  fill();
+  skip_unwanted();
   if (begin_ == end_) return nullptr;
   popped_ = true;
   return &at(begin_);
 }
 
 void LookAhead::fill() {
-  if (end_ - begin_ + kBatch > ring_.size()) return;
+  if (end_ - begin_ + std::min(kBatch, ring_.size() / 2) > ring_.size()) return;
   while (!at_end_ && end_ - begin_ < ring_.size()) {
     try {
       at_end_ = !reader_.read(packet_);
@@ -95,6 +95,16 @@ void LookAhead::fill() {
       tracker_.finish();
     else
       take(packet_);
+  }
+}
+
+// Fills up, and leaves out packets that were held before the answers told whose they are.
+void LookAhead::skip_unwanted() {
+  for (fill(); begin_ != end_; fill()) {
+    const uint32_t lane = at(begin_).lane;
+    if (lane == kNoLane || is_wanted(lane)) return;
+    counts_.other_qp++;
+    begin_++;
   }
 }
 
@@ -139,7 +149,7 @@ Course LookAhead::course_of(const traces::RocePacket& roce, const traces::Observ
   if (side == Side::kBoth) counts_.both_ends++;
   if (side == Side::kNeither) counts_.strangers++;
   if (side != Side::kTowards && side != Side::kFrom) return Course::kOther;
-  if (!is_wanted(seen.lane)) {
+  if (!may_be_wanted(seen.lane)) {
     counts_.other_qp++;
     return Course::kOther;
   }
@@ -270,6 +280,19 @@ HeldPacket* LookAhead::newest_request(uint32_t lane, uint32_t psn) {
   return nullptr;
 }
 
+// The packet that begins the message of a request; null when it is not held, or the tap missed a part.
+HeldPacket* LookAhead::begin_of(HeldPacket& request) {
+  HeldPacket* part = &request;
+  uint64_t sequence = request.previous_in_lane;
+  for (unsigned steps = 0; !traces::starts_message(part->transport.opcode); steps++) {
+    if (!is_held(sequence) || steps == kLookBack) return nullptr;
+    HeldPacket& held = at(sequence);
+    if (held.course == request.course && distance24(part->transport.psn, held.transport.psn) == 1) part = &held;
+    sequence = held.previous_in_lane;
+  }
+  return part;
+}
+
 // What a NAK tells of the request that it names.
 void LookAhead::note_nak(const HeldPacket& nak, bool lost_behind) {
   const uint32_t psn = nak.transport.psn;
@@ -280,8 +303,7 @@ void LookAhead::note_nak(const HeldPacket& nak, bool lost_behind) {
     refused->not_ready = true;
   } else if (syndrome != hw::wire::aeth::kNakSequence) {
     refused->refused_with = syndrome;
-    const uint64_t open = lanes_[refused->lane].open_message;
-    if (is_held(open) && distance24(psn, at(open).transport.psn) >= 0) at(open).refused_with = syndrome;
+    if (HeldPacket* begin = begin_of(*refused)) begin->refused_with = syndrome;
   } else if (lost_behind && !refused->out_of_order && nak.course == Course::kResponseOut && !refused->undelivered) {
     refused->undelivered = true;
     counts_.undelivered++;
@@ -376,13 +398,13 @@ std::optional<uint32_t> LookAhead::msn_before(const HeldPacket& start) const {
       if (held.course == start.course) add(held);
       return false;
     }
-    const bool tells = t.opcode == traces::kOpcodeRcAck
-                           ? t.syndrome >> 5 == 0
-                           : t.opcode == hw::wire::kReadResponseOnly || t.opcode == hw::wire::kReadResponseLast;
-    if (!traces::is_response(t.opcode) || !tells || distance24(t.psn, start.transport.psn) < 0) return false;
-    if (distance24(t.psn, next) >= 0) return true;  // it answers what the tap has not seen
+    const bool tells = t.opcode == traces::kOpcodeRcAck || t.opcode == hw::wire::kReadResponseOnly ||
+                       t.opcode == hw::wire::kReadResponseLast;
+    if (!tells || distance24(t.psn, start.transport.psn) < 0) return false;
+    const uint32_t covered = is_nak(t) ? t.psn - 1 : t.psn;
+    if (distance24(covered, next) >= 0) return true;  // it answers what the tap has not seen
     const auto completed =
-        std::count_if(ends.begin(), ends.end(), [&](uint32_t end) { return distance24(end, t.psn) <= 0; });
+        std::count_if(ends.begin(), ends.end(), [&](uint32_t end) { return distance24(end, covered) <= 0; });
     msn = (t.msn - uint32_t(completed)) & traces::kPsnMask;
     return true;
   });

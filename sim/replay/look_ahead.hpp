@@ -86,6 +86,8 @@ class LookAhead {
   void hold(traces::Packet& packet, traces::RocePacket& roce, const traces::Observation& seen, bool is_cut);
   bool in_window(int64_t time_ns);
   bool is_wanted(uint32_t lane) const;
+  bool may_be_wanted(uint32_t lane) const { return peer_of(lane) == traces::kNoLane || is_wanted(lane); }
+  void skip_unwanted();
   Course course_of(const traces::RocePacket& roce, const traces::Observation& seen);
   void link(HeldPacket& held, uint64_t sequence);
   void note_request(HeldPacket& held, uint64_t sequence);
@@ -94,6 +96,7 @@ class LookAhead {
   bool has_all_before(const HeldPacket& packet, uint32_t count) const;
   void note_nak(const HeldPacket& nak, bool lost_behind);
   HeldPacket* newest_request(uint32_t lane, uint32_t psn);
+  HeldPacket* begin_of(HeldPacket& request);
   bool is_held(uint64_t sequence) const { return sequence != kNoPacket && sequence >= begin_ && sequence < end_; }
   HeldPacket& at(uint64_t sequence) { return ring_[sequence & (ring_.size() - 1)]; }
   const HeldPacket& at(uint64_t sequence) const { return ring_[sequence & (ring_.size() - 1)]; }
