@@ -93,6 +93,10 @@ SequenceStep PsnSequence::step_again(uint32_t psn, uint32_t count, int64_t time_
   return step;
 }
 
+bool PsnSequence::continues_run(uint32_t psn) const {
+  return in_run_ && distance24(psn, run_next_) >= 0;
+}
+
 void PsnSequence::open(uint32_t first, uint32_t count, int64_t time_ns, bool again) {
   if (holes_used_ == kHoles) {
     lose(holes_[0], &Losses::unknown, holes_[0].count);

@@ -64,8 +64,8 @@ class PsnSequence {
   bool any_acknowledged() const { return any_acknowledged_; }
   bool outstanding() const;
   bool has_holes() const { return holes_used_ != 0; }
-  /// `psn` comes next in a run of retransmissions.
-  bool continues_run(uint32_t psn) const { return in_run_ && psn == run_next_; }
+  /// `psn` is due in a run of retransmissions, or behind one that is due and was lost.
+  bool continues_run(uint32_t psn) const;
   const Losses& losses() const { return losses_; }
   void add_losses(const Losses& more);
 
