@@ -204,12 +204,7 @@ void LookAhead::note_request(HeldPacket& held, uint64_t sequence) {
   const traces::Lane& lane = tracker_.lanes()[held.lane];
   if (t.opcode == hw::wire::kReadRequest && t.dma_length != 0)
     held.psns = std::min((t.dma_length - 1) / lane.path_mtu + 1, 0x7fffffu);
-  LaneEnds& ends = lanes_[held.lane];
-  if (traces::starts_message(t.opcode)) {
-    const bool is_open = is_held(ends.open_message) && at(ends.open_message).transport.psn == t.psn &&
-                         !at(ends.open_message).message.complete;
-    if (!is_open) ends.open_message = sequence;
-  }
+  if (traces::starts_message(t.opcode) && held.first_sight) lanes_[held.lane].open_message = sequence;
   if (traces::ends_message(t.opcode)) complete_message(held);
 }
 
@@ -236,8 +231,10 @@ void LookAhead::complete_message(const HeldPacket& last) {
 HeldPacket* LookAhead::start_of(const HeldPacket& packet) {
   const uint64_t open = lanes_[packet.lane].open_message;
   const auto begins_before = [&](const HeldPacket& held) {
-    return held.course == packet.course && traces::starts_message(held.transport.opcode) &&
-           distance24(packet.transport.psn, held.transport.psn) >= 0;
+    const uint32_t psn = packet.transport.psn;
+    const bool is_over = held.message.complete && distance24(psn, held.message.last_psn) > 0;
+    return held.course == packet.course && held.first_sight && traces::starts_message(held.transport.opcode) &&
+           distance24(psn, held.transport.psn) >= 0 && !is_over;
   };
   if (is_held(open) && begins_before(at(open))) return &at(open);
   uint64_t sequence = packet.previous_in_lane;
