@@ -105,14 +105,19 @@ ReplayConnection& Director::connection_of(uint32_t lane) {
                      " queue pairs; allowed are as many as the NIC has rows: choose with --qp, --from and --to");
   auto made = std::make_unique<ReplayConnection>(options_.verdict);
   made->lane = lane;
-  made->number = *row;
+  made->number = made->ask_number = *row;
   made->binding = binding_of(lane, *row);
   made->host = host_of(made->binding.address);
   nic_.bind(*row, made->binding);
-  if (*row >= by_number_.size()) by_number_.resize(*row + 1);
-  by_lane_[lane] = by_number_[*row] = made.get();
+  number(*made, *row);
+  by_lane_[lane] = made.get();
   connections_.push_back(std::move(made));
   return *connections_.back();
+}
+
+void Director::number(ReplayConnection& c, uint32_t row) {
+  if (row >= by_number_.size()) by_number_.resize(row + 1);
+  by_number_[row] = &c;
 }
 
 // That of a packet which the endpoint sent; null while the lane to the endpoint is not known.
@@ -165,7 +170,7 @@ void Director::request_in(const HeldPacket& held) {
                     held.index);
   c.tally.requests_in++;
   if (!held.first_sight) nic_.settle();  // the peer sends again because of what it got, or did not get, before
-  give(c, held);
+  give(c, held, c.number);
 }
 
 // Keeps the responder where the endpoint's stands. The NIC must not see a packet of unknown place.
@@ -249,10 +254,10 @@ void Director::open_memory(ReplayConnection& c, const HeldPacket& held) {
 }
 
 // The packet as it came, or with the numbers that stand for its own.
-void Director::give(ReplayConnection& c, const HeldPacket& held) {
+void Director::give(ReplayConnection& c, const HeldPacket& held, uint32_t number) {
   TransportPacket t = held.transport;
   t.payload = held.payload();
-  bool native = held.native && c.binding.qpn == capture_.tracker().lanes()[c.lane].qpn;
+  bool native = held.native && number == c.number && c.binding.qpn == capture_.tracker().lanes()[c.lane].qpn;
   // The connection's own P_Key is the NIC's; any other is wrong in both places.
   if (c.binding.partition_key != options_.partition_key)
     native = native && held.partition_key != c.binding.partition_key;
@@ -262,7 +267,7 @@ void Director::give(ReplayConnection& c, const HeldPacket& held) {
   }
   c.tally.translated += !native;
   c.tally.repaired += held.repaired;
-  nic_.receive(c.number, t, native ? traces::ByteSpan(held.frame) : traces::ByteSpan());
+  nic_.receive(number, t, native ? traces::ByteSpan(held.frame) : traces::ByteSpan());
 }
 
 void Director::answer_out(const HeldPacket& held) {
@@ -285,13 +290,14 @@ void Director::answer_out(const HeldPacket& held) {
 
 void Director::answer_in(const HeldPacket& held) {
   ReplayConnection& c = connection_of(capture_.life_of(held.lane));
-  if (held.cut || !c.asks || distance24(held.transport.psn, c.next_psn) >= 0) {
+  const uint32_t psn = held.transport.psn;
+  if (held.cut || !c.asks || distance24(psn, c.asked_from) < 0 || distance24(psn, c.next_psn) >= 0) {
     c.tally.not_given++;  // the request is not captured
     return;
   }
   c.tally.answers_in++;
   c.requests.answered(held.transport);
-  give(c, held);
+  give(c, held, c.ask_number);
 }
 
 void Director::request_out(HeldPacket& held) {
@@ -301,10 +307,13 @@ void Director::request_out(HeldPacket& held) {
     return;
   }
   c->tally.requests_out++;
-  if (held.first_sight && traces::starts_message(held.transport.opcode) && !held.posted) post(*c, held);
+  const uint32_t psn = held.transport.psn;
+  const bool is_late = c->asks && distance24(psn, c->next_psn) < 0;
+  if (held.first_sight && traces::starts_message(held.transport.opcode) && !is_late) post(*c, held);
   const Sighting request{held.transport, held.index, held.time_ns - capture_.first_ns()};
-  if (!c->asks) {
-    c->requests.not_fed(held.transport.psn, held.psns);
+  const bool is_posted = c->asks && distance24(psn, c->asked_from) >= 0 && distance24(psn, c->next_psn) < 0;
+  if (!is_posted) {
+    c->requests.not_fed(psn, held.psns);
     if (held.first_sight)
       c->verdicts.requests.give(Verdict::kNotComparable, &request, nullptr,
                                 "the capture does not hold all of its message");
@@ -312,7 +321,29 @@ void Director::request_out(HeldPacket& held) {
   }
   c->requests.captured(held.transport, held.psns, held.first_sight, held.index, request.time_ns);
   const bool has_data = held.first_sight && !held.repaired && held.payload().size != 0;
-  if (has_data && !c->request_data.agree(held.transport.psn, true, held.payload())) tell_other_payload(*c, request);
+  if (has_data && !c->request_data.agree(psn, true, held.payload())) tell_other_payload(*c, request);
+}
+
+// Each time in a queue pair of its own: the one before may have work that nobody will answer. False when the NIC has no
+// more.
+bool Director::begin_requester(ReplayConnection& c, const HeldPacket& held) {
+  c.asks = false;
+  if (c.has_asked) {
+    const auto row = qp_rows_.claim(c.ask_number + 1);
+    if (!row) return false;
+    c.tally.restarts++;
+    c.ask_number = *row;
+    Binding binding = c.binding;
+    binding.qpn = *row;
+    nic_.bind(*row, binding);
+    number(c, *row);
+  }
+  const uint32_t psn = held.transport.psn;
+  c.asks = c.has_asked = true;
+  c.asked_from = c.next_psn = psn;
+  nic_.set_requester(c.ask_number, {psn, capture_.tracker().lanes()[capture_.life_of(held.lane)].path_mtu});
+  c.requests.restart(psn);
+  return true;
 }
 
 // Posts the message that the packet begins, after those before it that the tap saw later.
@@ -327,12 +358,7 @@ void Director::post(ReplayConnection& c, HeldPacket& held) {
     return;
   }
   const TransportPacket& t = held.transport;
-  if (!c.asks || c.next_psn != t.psn) {
-    if (c.has_asked) c.tally.restarts++;
-    c.asks = c.has_asked = true;
-    nic_.set_requester(c.number, {t.psn, capture_.tracker().lanes()[capture_.life_of(held.lane)].path_mtu});
-    c.requests.restart(t.psn);
-  }
+  if ((!c.asks || c.next_psn != t.psn) && !begin_requester(c, held)) return;
   WorkRequest work;
   const Verb verb = verb_of(held);
   work.kind = verb == Verb::kSend ? WorkKind::kSend : verb == Verb::kReadRequest ? WorkKind::kRead : WorkKind::kWrite;
@@ -343,11 +369,11 @@ void Director::post(ReplayConnection& c, HeldPacket& held) {
   work.remote_address = t.virtual_address;
   work.remote_key = t.remote_key;
   capture_.visit_message(
-      held, [&](uint64_t offset, traces::ByteSpan payload) { nic_.stage_payload(c.number, offset, payload); });
+      held, [&](uint64_t offset, traces::ByteSpan payload) { nic_.stage_payload(c.ask_number, offset, payload); });
   c.next_psn = (held.message.last_psn + (work.kind == WorkKind::kRead ? held.psns : 1)) & kPsnMask;
   held.posted = true;
   c.tally.posted++;
-  nic_.post_send(c.number, work);
+  nic_.post_send(c.ask_number, work);
 }
 
 // ------------------------------------------------------------------------------------------------- the NIC
@@ -361,6 +387,7 @@ void Director::nic_sent(uint32_t number, const TransportPacket& packet) {
       c.verdicts.add_data({0, 0, packet.payload_bytes}, {packet, 0, 0});
     return;
   }
+  if (number != c.ask_number) return;  // a life that is over
   const uint32_t mtu = capture_.tracker().lanes()[c.lane].path_mtu;
   const bool is_read = traces::operation_of(packet.opcode).verb == Verb::kReadRequest && packet.dma_length != 0;
   c.requests.simulated(packet, is_read ? (packet.dma_length - 1) / mtu + 1 : 1);

@@ -55,8 +55,9 @@ struct ReplayConnection {
   ReplayConnection& operator=(const ReplayConnection&) = delete;
 
   uint32_t lane = traces::kNoLane;
-  uint32_t number = 0;  // of the queue pair in the NIC
-  uint32_t host = 0;    // number of the endpoint's address
+  uint32_t number = 0;      // of the queue pair in the NIC
+  uint32_t ask_number = 0;  // of the one that asks: another one behind a gap of the tap
+  uint32_t host = 0;        // number of the endpoint's address
   Binding binding;
   ReplayTally tally;
   Verdicts verdicts;
@@ -70,6 +71,7 @@ struct ReplayConnection {
   std::optional<uint32_t> known_missing;  // expected_psn, when the capture shows that it was lost or refused
   bool asks = false;                      // the same of the requester
   bool has_asked = false;
+  uint32_t asked_from = 0;                 // PSN of the first message posted since the requester was set
   uint32_t next_psn = 0;                   // of the next message to post
   PayloadPairs answer_data, request_data;  // of READ responses and of requests
 };
@@ -106,10 +108,12 @@ class Director {
   bool begin_responder(ReplayConnection& c, const HeldPacket& held);
   void prepare(ReplayConnection& c, const HeldPacket& held, Place place);
   void open_memory(ReplayConnection& c, const HeldPacket& held);
-  void give(ReplayConnection& c, const HeldPacket& held);
+  void give(ReplayConnection& c, const HeldPacket& held, uint32_t number);
   void answer_in(const HeldPacket& held);
   void request_out(HeldPacket& held);
+  bool begin_requester(ReplayConnection& c, const HeldPacket& held);
   void post(ReplayConnection& c, HeldPacket& held);
+  void number(ReplayConnection& c, uint32_t row);
   void answer_out(const HeldPacket& held);
   void nic_sent(uint32_t connection, const TransportPacket& packet);
 

@@ -215,6 +215,7 @@ void LookAhead::complete_message(const HeldPacket& last) {
   if (start == nullptr || start->message.complete || start->cut || last.cut) return;
   const TransportPacket& t = last.transport;
   const auto behind = uint32_t(distance24(t.psn, start->transport.psn));
+  if (behind != 0 && traces::starts_message(t.opcode)) return;  // of another one
   const bool is_send = traces::operation_of(start->transport.opcode).verb == Verb::kSend;
   const uint32_t before = behind * start->transport.payload_bytes;
   HeldMessage& m = start->message;

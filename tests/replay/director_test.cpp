@@ -303,7 +303,7 @@ TEST_F(DirectorTest, WhatIsSentAgainIsPostedOnce) {
 TEST_F(DirectorTest, BehindAGapTheRequesterBeginsAnew) {
   capture.add({write(10), ends.answer(10, 1), write(13), ends.answer(13, 4)});
   replay("10.0.0.2");
-  EXPECT_EQ(nic.told({"requester"}), "requester 17: psn 10 mtu 1024; requester 17: psn 13 mtu 1024");
+  EXPECT_EQ(nic.told({"requester"}), "requester 17: psn 10 mtu 1024; requester 18: psn 13 mtu 1024");
   EXPECT_EQ(connection().tally.restarts, 1u);
 }
 

@@ -77,8 +77,9 @@ void RequestVerdict::answered(const TransportPacket& packet) {
   if (is_nak && is_recoverable && is_outstanding) outstanding().returns.told(packet.psn, verdicts_->requests);
   const uint32_t last = is_nak ? (packet.psn - 1) & traces::kPsnMask : packet.psn;
   if (distance24(last, acknowledged_) <= 0) return;
+  const uint32_t first = (acknowledged_ + 1) & traces::kPsnMask;
   acknowledged_ = last;
-  if (outstanding_) outstanding_->returns.acknowledge(last);
+  if (outstanding_) outstanding_->returns.acknowledge(last, first);
 }
 
 void RequestVerdict::not_fed(uint32_t psn, uint32_t count) {

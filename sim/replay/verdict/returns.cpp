@@ -12,6 +12,9 @@ using traces::distance24;
 namespace {
 
 constexpr size_t kMaxReturns = 64;
+// Answers that were skipped further back than that have nothing to do with a return.
+constexpr int32_t kSkipReaches = 256;
+constexpr size_t kMaxSkips = 16;
 
 bool is_read(const TransportPacket& packet) {
   return traces::operation_of(packet.opcode).verb == traces::Verb::kReadRequest;
@@ -42,12 +45,20 @@ void ReturnJudge::went_back(Side side, const Sighting& first, VerdictCounts& cou
     Return r;
     r.psn = psn;
     r.by[side] = first;
+    r.skipped = follows_skip(psn);
     return add(r, counts);
   }
   same->by[side] = first;
   if (!same->by[other(side)]) return;
   compare(*same, counts);
   returns_.erase(same);
+}
+
+bool ReturnJudge::follows_skip(uint32_t psn) const {
+  return std::any_of(skips_.begin(), skips_.end(), [&](uint32_t skip) {
+    const int32_t behind = distance24(psn, skip);
+    return behind >= 0 && behind < kSkipReaches;
+  });
 }
 
 void ReturnJudge::compare(const Return& r, VerdictCounts& counts) {
@@ -57,7 +68,11 @@ void ReturnJudge::compare(const Return& r, VerdictCounts& counts) {
   counts.give(same ? Verdict::kMatch : Verdict::kDifferent, &c, &s, same ? "sent again" : "sent again otherwise");
 }
 
-void ReturnJudge::acknowledge(uint32_t psn) {
+void ReturnJudge::acknowledge(uint32_t psn, uint32_t first) {
+  if (first != psn) {
+    if (skips_.size() == kMaxSkips) skips_.erase(skips_.begin());
+    skips_.push_back(first);
+  }
   for (Return& r : returns_) r.acknowledged |= distance24(r.psn, psn) <= 0;
 }
 
@@ -74,6 +89,8 @@ void ReturnJudge::resolve(const Return& r, VerdictCounts& counts) {
     counts.give(Verdict::kNotComparable, nullptr, &s, "the capture ends");
   else if (r.told)
     counts.give(Verdict::kUnseen, nullptr, &s, "acknowledged later: the endpoint sent it again");
+  else if (is_read(s.packet) && r.skipped)
+    counts.give(Verdict::kUnseen, nullptr, &s, "a READ response at it or before is not captured in its place");
   else if (is_read(s.packet) && departs(peer_, Quirk::kNoImpliedNak))
     counts.depart(Quirk::kNoImpliedNak, nullptr, &s);
   else

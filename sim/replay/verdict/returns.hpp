@@ -15,8 +15,8 @@ class ReturnJudge {
   void told(uint32_t psn, VerdictCounts& counts);
   // A side sends again from a PSN on.
   void went_back(Side side, const Sighting& first, VerdictCounts& counts);
-  // An answer that was fed acknowledges all up to `psn`.
-  void acknowledge(uint32_t psn);
+  // An answer that was fed acknowledges all up to `psn`; before it, the answers from `first` on were skipped.
+  void acknowledge(uint32_t psn, uint32_t first);
   void give_up(VerdictCounts& counts, const char* reason);
   void finish(VerdictCounts& counts);
 
@@ -25,6 +25,7 @@ class ReturnJudge {
     uint32_t psn = 0;
     bool told = false;
     bool acknowledged = false;  // later on
+    bool skipped = false;       // answers were, at its PSN or before: READs are to be asked for again
     std::optional<Sighting> by[2];
   };
 
@@ -32,7 +33,10 @@ class ReturnJudge {
   void resolve(const Return& r, VerdictCounts& counts);
   void add(const Return& r, VerdictCounts& counts);
 
+  bool follows_skip(uint32_t psn) const;
+
   Peer peer_;
+  std::vector<uint32_t> skips_;  // first PSNs of the answers that were skipped last
   std::vector<Return> returns_;
 };
 
