@@ -398,7 +398,9 @@ std::optional<uint32_t> LookAhead::msn_before(const HeldPacket& start) const {
     }
     const bool tells = t.opcode == traces::kOpcodeRcAck || t.opcode == hw::wire::kReadResponseOnly ||
                        t.opcode == hw::wire::kReadResponseLast;
-    if (!tells || distance24(t.psn, start.transport.psn) < 0) return false;
+    if (!tells) return false;
+    const bool is_before = distance24(t.psn, start.transport.psn) < 0;
+    if (is_before) return is_nak(t);  // one of the past; a NAK: the responder waits for what came before
     const uint32_t covered = is_nak(t) ? t.psn - 1 : t.psn;
     if (distance24(covered, next) >= 0) return true;  // it answers what the tap has not seen
     const auto completed =

@@ -14,10 +14,22 @@ namespace {
 constexpr size_t kMaxReturns = 64;
 // Answers that were skipped further back than that have nothing to do with a return.
 constexpr int32_t kSkipReaches = 256;
-constexpr size_t kMaxSkips = 16;
+constexpr size_t kRemembered = 16;
 
 bool is_read(const TransportPacket& packet) {
   return traces::operation_of(packet.opcode).verb == traces::Verb::kReadRequest;
+}
+
+void remember(std::vector<uint32_t>& psns, uint32_t psn) {
+  if (psns.size() == kRemembered) psns.erase(psns.begin());
+  psns.push_back(psn);
+}
+
+bool any_just_before(const std::vector<uint32_t>& psns, uint32_t psn) {
+  return std::any_of(psns.begin(), psns.end(), [&](uint32_t earlier) {
+    const int32_t behind = distance24(psn, earlier);
+    return behind >= 0 && behind < kSkipReaches;
+  });
 }
 
 }  // namespace
@@ -39,6 +51,7 @@ void ReturnJudge::told(uint32_t psn, VerdictCounts& counts) {
 
 void ReturnJudge::went_back(Side side, const Sighting& first, VerdictCounts& counts) {
   const uint32_t psn = first.packet.psn;
+  remember(back_to_[side], psn);
   const auto same =
       std::find_if(returns_.begin(), returns_.end(), [&](const Return& r) { return r.psn == psn && !r.by[side]; });
   if (same == returns_.end()) {
@@ -55,10 +68,12 @@ void ReturnJudge::went_back(Side side, const Sighting& first, VerdictCounts& cou
 }
 
 bool ReturnJudge::follows_skip(uint32_t psn) const {
-  return std::any_of(skips_.begin(), skips_.end(), [&](uint32_t skip) {
-    const int32_t behind = distance24(psn, skip);
-    return behind >= 0 && behind < kSkipReaches;
-  });
+  return any_just_before(skips_, psn);
+}
+
+// A return to an earlier PSN sends this one again as well.
+bool ReturnJudge::goes_over(Side side, uint32_t psn) const {
+  return any_just_before(back_to_[side], psn);
 }
 
 void ReturnJudge::compare(const Return& r, VerdictCounts& counts) {
@@ -69,16 +84,15 @@ void ReturnJudge::compare(const Return& r, VerdictCounts& counts) {
 }
 
 void ReturnJudge::acknowledge(uint32_t psn, uint32_t first) {
-  if (first != psn) {
-    if (skips_.size() == kMaxSkips) skips_.erase(skips_.begin());
-    skips_.push_back(first);
-  }
+  if (first != psn) remember(skips_, first);
   for (Return& r : returns_) r.acknowledged |= distance24(r.psn, psn) <= 0;
 }
 
 // Only one side went back, or none did.
 void ReturnJudge::resolve(const Return& r, VerdictCounts& counts) {
   if (r.by[kCaptured]) {
+    if (r.told && goes_over(kSimulated, (r.psn - 1) & traces::kPsnMask))
+      return counts.give(Verdict::kEquivalent, &*r.by[kCaptured], nullptr, "the NIC went back further");
     const Verdict verdict = r.told ? Verdict::kMissing : Verdict::kUnseen;
     return counts.give(verdict, &*r.by[kCaptured], nullptr,
                        r.told ? "the NIC did not go back to the refused PSN" : "sent again without a visible cause");

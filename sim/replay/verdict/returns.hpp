@@ -34,9 +34,11 @@ class ReturnJudge {
   void add(const Return& r, VerdictCounts& counts);
 
   bool follows_skip(uint32_t psn) const;
+  bool goes_over(Side side, uint32_t psn) const;
 
   Peer peer_;
-  std::vector<uint32_t> skips_;  // first PSNs of the answers that were skipped last
+  std::vector<uint32_t> back_to_[2];  // where each side went back to lately
+  std::vector<uint32_t> skips_;       // first PSNs of the answers that were skipped last
   std::vector<Return> returns_;
 };
 
