@@ -393,8 +393,9 @@ std::optional<uint32_t> LookAhead::msn_before(const HeldPacket& start) const {
   walk(start, [&](const HeldPacket& held) {
     const TransportPacket& t = held.transport;
     if (held.lane == start.lane) {
-      if (held.course == start.course) add(held);
-      return false;
+      if (held.course != start.course) return false;
+      add(held);
+      return distance24(t.psn, start.transport.psn) <= 0;  // sent again: the responder may not have taken the first one
     }
     const bool tells = t.opcode == traces::kOpcodeRcAck || t.opcode == hw::wire::kReadResponseOnly ||
                        t.opcode == hw::wire::kReadResponseLast;
