@@ -23,7 +23,7 @@ run_tests() {
 # of the other tests.
 sanitized_tests() {
   build_in build-asan all -DBALBOA_SANITIZE=address,undefined &&
-    run_tests build-asan -E 'e2e.corners|e2e.account.(a_stage_cut|every_|one_crossing)|hw.WorkQueue.NewLife'
+    run_tests build-asan -E 'e2e.corners|e2e.degraded|e2e.account.(a_stage_cut|every_|one_crossing)|hw.WorkQueue.NewLife'
 }
 
 install_packages || exit 1
