@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <chrono>
 
+#include "sim/testbed/own_stack.hpp"
+
 namespace sim {
 
 namespace {
@@ -68,6 +70,7 @@ Outcome Testbed::run(const Activity& activity, bool show_progress) {
   Outcome outcome;
   for (;;) {
     sc_core::sc_start(sc_core::sc_time::from_value(kSlice));
+    tell_sanitizer_of_own_stack();
     if (!sc_core::sc_pending_activity()) break;
     display.show(progress_now(std::chrono::duration<double>(WallClock::now() - wall_start).count()));
     const hw::Picoseconds now = sc_core::sc_time_stamp().value();
