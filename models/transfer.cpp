@@ -4,16 +4,18 @@ namespace models {
 
 namespace {
 
-// PSNs of QP number `i`: far from those of the others, as where programs choose them at random, so that a capture tells
-// whose answers are whose.
 QpAttr apart(QpAttr attr, unsigned i) {
-  constexpr uint32_t kPsns = 1 << 24, kApart = 1 << 16;
-  attr.sq_psn = (attr.sq_psn + i * kApart) % kPsns;
-  attr.rq_psn = (attr.rq_psn + i * kApart) % kPsns;
+  attr.sq_psn = psn_apart(attr.sq_psn, i);
+  attr.rq_psn = psn_apart(attr.rq_psn, i);
   return attr;
 }
 
 }  // namespace
+
+uint32_t psn_apart(uint32_t first, size_t i) {
+  constexpr uint32_t kPsns = 1 << 24, kApart = 1 << 16;
+  return uint32_t((first + i * kApart) % kPsns);
+}
 
 uint64_t buffer_stride(uint64_t size) {
   constexpr uint64_t kPage = HostMemory::kPageBytes;

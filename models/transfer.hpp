@@ -30,6 +30,10 @@ struct Queues {
   unsigned max_send_wr = 128, max_recv_wr = 0;  // of each QP, at both ends
 };
 
+// Of QP number `i`, where the first QP begins with `first`: far from those of the others, as where programs choose PSNs
+// at random, so that a capture tells whose answers are whose.
+uint32_t psn_apart(uint32_t first, size_t i);
+
 // From one buffer of `size` bytes to the next, so that none lies on more pages than it must.
 uint64_t buffer_stride(uint64_t size);
 

@@ -40,6 +40,7 @@ void OutstandingReads::ask_again(Read& read, uint32_t psn) {
   if (named && has_begun && !read.complete && !read.tail_counted) {
     read.revocable = static_cast<uint32_t>(distance24(read.last, read.next)) + 1;
     read.revocable_range = read.missing == 0;
+    read.under_way = read.next;
     read.tail_counted = true;
     lost += read.revocable;
   }
@@ -58,6 +59,11 @@ OutstandingReads::Response OutstandingReads::response(uint32_t psn, int64_t time
     if (distance24(psn, read.last) > 0) continue;
     if (distance24(psn, read.first) < 0) break;
     const int32_t ahead = distance24(psn, read.next);
+    if (ahead > 0 && read.revocable != 0 && psn == read.under_way) {
+      read.under_way = (psn + 1) & kPsnMask;
+      revoke_one(read);
+      return result;
+    }
     if (ahead < 0) {
       result.packet_class = read.missing != 0 ? PacketClass::kOutOfOrder : PacketClass::kRetransmission;
       if (read.missing != 0) {

@@ -55,6 +55,7 @@ class OutstandingReads {
     bool tail_counted = false;     ///< the responses from `next` on, as lost
     uint32_t revocable = 0;        ///< of these: one that comes twice after the retry was only late
     bool revocable_range = false;  ///< they are a range of their own
+    uint32_t under_way = 0;        ///< the first of these that has not come: they were sent before the retry
   };
 
   Read& at(uint32_t i) { return (*reads_)[(front_ + i) % kDepth]; }

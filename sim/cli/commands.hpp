@@ -13,6 +13,7 @@ int run_command(const RunOptions& options);
 int perf_command(const PerfOptions& options);
 int replay_command(const ReplayOptions& options);
 int triage_command(const TriageOptions& options);
+int extract_command(const ExtractOptions& options);
 int diff_command(const DiffOptions& options);
 int show_command(const ShowOptions& options);
 int schema_command(const SchemaOptions& options);

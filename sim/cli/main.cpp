@@ -20,6 +20,7 @@ struct CommandLine {
   sim::PerfOptions perf;
   sim::ReplayOptions replay;
   sim::TriageOptions triage;
+  sim::ExtractOptions extract;
   sim::DiffOptions diff;
   sim::ShowOptions show;
   sim::SchemaOptions schema;
@@ -40,9 +41,12 @@ void declare_commands(CLI::App& app, CommandLine& line) {
   app.require_subcommand(1);
   add_command(app, line, "run", "Simulate a scenario", line.run, sim::run_command);
   add_command(app, line, "perf", "Measure bandwidth or latency as perftest does", line.perf, sim::perf_command);
-  add_command(app, line, "replay", "Feed a capture to the NIC and compare its ACKs", line.replay, sim::replay_command);
+  add_command(app, line, "replay", "Put the NIC in the place of a captured endpoint and compare", line.replay,
+              sim::replay_command);
   add_command(app, line, "triage", "What each connection of a capture did, and what went wrong with it", line.triage,
               sim::triage_command);
+  add_command(app, line, "extract", "Make a scenario of a capture: work requests, think times and losses", line.extract,
+              sim::extract_command);
   add_command(app, line, "diff", "Compare two run folders: exit 0 the same, 1 they differ", line.diff,
               sim::diff_command);
   CLI::App* config = app.add_subcommand("config", "Parameters, what a run would use, and the pipeline");

@@ -150,6 +150,13 @@ void add_options(CLI::App& command, TriageOptions& options) {
   command.add_flag("--json", options.json, "As JSON, with every connection");
 }
 
+void add_options(CLI::App& command, ExtractOptions& options) {
+  add_capture_options(command, options.capture);
+  command.add_option("--hosts", options.hosts, "Which two hosts, where the capture has several pairs: nic0 and nic1")
+      ->type_name("A,B");
+  add_text(command, "-o", options.scenario, "The scenario to write, a new file")->type_name("FILE")->required();
+}
+
 void add_options(CLI::App& command, DiffOptions& options) {
   add_text(command, "run_a", options.run_a, "Run folder: before")->type_name("RUN_A")->required();
   add_text(command, "run_b", options.run_b, "Run folder: after")->type_name("RUN_B")->required();

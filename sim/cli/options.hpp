@@ -49,6 +49,12 @@ struct TriageOptions {
   bool json = false;
 };
 
+struct ExtractOptions {
+  CaptureOptions capture;
+  std::string hosts;     // A,B; empty: the only pair
+  std::string scenario;  // -o
+};
+
 struct DiffOptions {
   std::string run_a, run_b;  // run folders
   bool json = false;
@@ -70,6 +76,7 @@ void add_options(CLI::App& command, RunOptions& options);
 void add_options(CLI::App& command, PerfOptions& options);
 void add_options(CLI::App& command, ReplayOptions& options);
 void add_options(CLI::App& command, TriageOptions& options);
+void add_options(CLI::App& command, ExtractOptions& options);
 void add_options(CLI::App& command, DiffOptions& options);
 void add_options(CLI::App& command, ShowOptions& options);
 void add_options(CLI::App& command, SchemaOptions& options);

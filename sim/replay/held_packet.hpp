@@ -42,20 +42,21 @@ struct HeldPacket {
   Course course = Course::kOther;
   TransportPacket transport;  // without payload: see payload()
   uint16_t partition_key = 0;
-  uint32_t psns = 1;          // that a request uses up
-  bool first_sight = false;   // a request that is new to the tap
-  bool out_of_order = false;  // it came behind a later one, and was not sent again
-  bool after_gap = false;     // PSNs before it are not captured
-  bool posted = false;        // the work request that it begins has been given to the NIC
-  bool atomic = false;        // `transport` is the READ of no bytes that stands for it
-  bool native = false;        // `frame` is what the NIC can take as it stands
-  bool repaired = false;      // zeros stand for what the snap length cut off
-  bool cut = false;           // a header is cut: its opcode and PSN alone are known
-  bool undelivered = false;   // a NAK shows that it was lost behind the tap
-  bool not_ready = false;     // answered by an RNR NAK
-  uint8_t refused_with = 0;   // syndrome of the NAK that ended the connection here; 0: none
-  ReadBytes read;             // of a READ response
-  HeldMessage message;        // of a request that begins one
+  uint32_t psns = 1;                                     // that a request uses up; known once it is replayed
+  traces::RetryCause retry = traces::RetryCause::kNone;  // of a request that begins a retry
+  bool first_sight = false;                              // a request that is new to the tap
+  bool out_of_order = false;                             // it came behind a later one, and was not sent again
+  bool after_gap = false;                                // PSNs before it are not captured
+  bool posted = false;                                   // the work request that it begins has been given to the NIC
+  bool atomic = false;                                   // `transport` is the READ of no bytes that stands for it
+  bool native = false;                                   // `frame` is what the NIC can take as it stands
+  bool repaired = false;                                 // zeros stand for what the snap length cut off
+  bool cut = false;                                      // a header is cut: its opcode and PSN alone are known
+  bool undelivered = false;                              // a NAK shows that it was lost behind the tap
+  bool not_ready = false;                                // answered by an RNR NAK
+  uint8_t refused_with = 0;                              // syndrome of the NAK that ended the connection here; 0: none
+  ReadBytes read;                                        // of a READ response
+  HeldMessage message;                                   // of a request that begins one
   uint64_t next_in_lane = kNoPacket, previous_in_lane = kNoPacket;
   std::vector<uint8_t> frame;   // from the MACs on, without tunnels; empty where no data is wanted
   uint32_t payload_offset = 0;  // in `frame`

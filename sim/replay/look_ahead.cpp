@@ -78,7 +78,9 @@ HeldPacket* LookAhead::next() {
   skip_unwanted();
   if (begin_ == end_) return nullptr;
   popped_ = true;
-  return &at(begin_);
+  HeldPacket& held = at(begin_);
+  if (held.lane != kNoLane) held.psns = psns_of(held);
+  return &held;
 }
 
 void LookAhead::fill() {
@@ -178,6 +180,7 @@ void LookAhead::hold(traces::Packet& packet, traces::RocePacket& roce, const tra
     held.lane = seen.lane;
     held.transport = transport_of(roce);
     held.first_sight = seen.first_sight;
+    held.retry = seen.retry;
     held.after_gap = seen.gap != 0;
     held.out_of_order = seen.packet_class == traces::PacketClass::kOutOfOrder;
     held.atomic = replace_unsupported(held.transport, counts_);
@@ -198,12 +201,17 @@ void LookAhead::link(HeldPacket& held, uint64_t sequence) {
   ends.newest = sequence;
 }
 
-// PSNs of a READ, and the message as far as it is known.
+// Of a READ as many as it has responses, by what is known of the path MTU now.
+uint32_t LookAhead::psns_of(const HeldPacket& held) const {
+  const TransportPacket& t = held.transport;
+  if (t.opcode != hw::wire::kReadRequest || t.dma_length == 0) return 1;
+  return std::min((t.dma_length - 1) / tracker_.lanes()[held.lane].path_mtu + 1, 0x7fffffu);
+}
+
+// The message as far as it is known.
 void LookAhead::note_request(HeldPacket& held, uint64_t sequence) {
-  TransportPacket& t = held.transport;
-  const traces::Lane& lane = tracker_.lanes()[held.lane];
-  if (t.opcode == hw::wire::kReadRequest && t.dma_length != 0)
-    held.psns = std::min((t.dma_length - 1) / lane.path_mtu + 1, 0x7fffffu);
+  const TransportPacket& t = held.transport;
+  held.psns = psns_of(held);
   if (traces::starts_message(t.opcode) && held.first_sight) lanes_[held.lane].open_message = sequence;
   if (traces::ends_message(t.opcode)) complete_message(held);
 }
@@ -272,7 +280,7 @@ HeldPacket* LookAhead::newest_request(uint32_t lane, uint32_t psn) {
     HeldPacket& held = at(sequence);
     const int32_t into = distance24(psn, held.transport.psn);
     const bool is_request = held.course == Course::kRequestIn || held.course == Course::kRequestOut;
-    if (is_request && into >= 0 && into < int32_t(held.psns)) return &held;
+    if (is_request && into >= 0 && into < int32_t(psns_of(held))) return &held;
     sequence = held.previous_in_lane;
   }
   return nullptr;
@@ -368,7 +376,7 @@ Fate LookAhead::fate_of(const HeldPacket& from, uint32_t psn) const {
     if (held.lane == from.lane) {
       const int32_t into = distance24(psn, t.psn);
       const bool is_request = held.course == from.course;
-      if (is_request && into >= 0 && into < int32_t(held.psns)) fate = Fate::kLost;
+      if (is_request && into >= 0 && into < int32_t(psns_of(held))) fate = Fate::kLost;
     } else if (traces::is_response(t.opcode)) {
       const int32_t ahead = distance24(t.psn, psn);
       if (!is_nak(t) && ahead >= 0) fate = Fate::kArrived;
@@ -386,7 +394,7 @@ std::optional<uint32_t> LookAhead::msn_before(const HeldPacket& start) const {
   uint32_t next = start.transport.psn;
   const auto add = [&](const HeldPacket& request) {
     if (request.transport.psn != next) return;
-    next = (next + request.psns) & traces::kPsnMask;
+    next = (next + psns_of(request)) & traces::kPsnMask;
     if (traces::ends_message(request.transport.opcode)) ends.push_back((next - 1) & traces::kPsnMask);
   };
   add(start);

@@ -90,6 +90,7 @@ class LookAhead {
   void skip_unwanted();
   Course course_of(const traces::RocePacket& roce, const traces::Observation& seen);
   void link(HeldPacket& held, uint64_t sequence);
+  uint32_t psns_of(const HeldPacket& held) const;
   void note_request(HeldPacket& held, uint64_t sequence);
   void complete_message(const HeldPacket& last);
   HeldPacket* start_of(const HeldPacket& packet);

@@ -69,6 +69,7 @@ ConnectionPlan read_connection(const std::string& file, const toml::table& table
   ConnectionPlan plan;
   plan.place = place_of(file, table.source().begin);
   plan.name = reader.text("name").value_or(std::to_string(number));
+  for (uint32_t& psn : plan.psn) psn = models::psn_apart(psn, number);
   if (const auto psn = reader.two("psn", kMostPsn)) plan.psn = {uint32_t(psn->first), uint32_t(psn->second)};
   const auto small = [&](const char* key, uint64_t most) {
     const auto value = reader.count(key, 0, most);

@@ -22,9 +22,9 @@
 namespace sim {
 
 struct ConnectionPlan {
-  std::string name;   // unique; the number of the connection, from 0, unless given
-  std::string place;  // in the file: "run.toml:9:1: "
-  std::array<uint32_t, 2> psn{0x000100, 0x800100};
+  std::string name;                                 // unique; the number of the connection, from 0, unless given
+  std::string place;                                // in the file: "run.toml:9:1: "
+  std::array<uint32_t, 2> psn{0x000100, 0x800100};  // of the first connection; the others' are apart
   std::optional<uint32_t> pmtu_bytes, timeout, retry_count, max_reads;
   std::array<std::vector<models::WorkRequest>, 2> work;  // of nic0, of nic1
 

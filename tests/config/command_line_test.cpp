@@ -97,11 +97,15 @@ TEST(Options, TwoValuesForOneParameterAreRefused) {
   EXPECT_EQ(configured("-m 1024 --set nic.pmtu=1024").nic.pmtu_bytes, 1024u);
 }
 
-TEST(Options, ReplayAndRun) {
+TEST(Options, ReplayExtractAndRun) {
   const auto replay = parsed<ReplayOptions>("c.pcap --as 10.77.0.1 -o d");
   EXPECT_EQ(replay.capture.files, std::vector<std::string>{"c.pcap"});
   EXPECT_EQ(replay.as, "10.77.0.1");
   EXPECT_EQ(replay.output, "d");
+  const auto extract = parsed<ExtractOptions>("a.pcap b.pcap --hosts 10.0.0.1,10.0.0.2 -o s.toml");
+  EXPECT_EQ(extract.capture.files, (std::vector<std::string>{"a.pcap", "b.pcap"}));
+  EXPECT_EQ(extract.hosts, "10.0.0.1,10.0.0.2");
+  EXPECT_EQ(extract.scenario, "s.toml");
   EXPECT_EQ(parsed<RunOptions>("s.toml --set sim.seed=2").config.file, "s.toml");
 }
 

@@ -137,7 +137,8 @@ class BadInput(balboa.Case):
 
     def test_names_that_are_empty(self):
         for arguments in (("perf", "-o", ""), ("perf", "--profile", ""), ("perf", "--config", ""), ("run", ""),
-                          ("replay", "", "--as", "10.0.0.1"), ("diff", "", "x")):
+                          ("replay", "", "--as", "10.0.0.1"), ("diff", "", "x"), ("extract", "", "-o", "x"),
+                          ("extract", balboa.SAMPLE, "-o", "")):
             with self.subTest(arguments=arguments):
                 self.refuse(*arguments, says=["is empty"])
 
@@ -176,6 +177,7 @@ class BadInput(balboa.Case):
             ["perf", "--test", "lat", "--set", "workload.first_size=100"],
             ["run"],
             ["replay", balboa.SAMPLE],
+            ["extract", balboa.SAMPLE],
             ["config"],
         ):
             with self.subTest(arguments=arguments):

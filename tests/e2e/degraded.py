@@ -9,7 +9,7 @@ SOURCE = slice(ETHERNET + 12, ETHERNET + 16)
 
 
 def read(path):
-    """The records of a little-endian nanosecond pcap."""
+    """The records of a little-endian pcap; their times count where it has nanoseconds."""
     content, at, records = path.read_bytes(), 24, []
     while at < len(content):
         seconds, nanoseconds, held, length = struct.unpack_from("<IIII", content, at)

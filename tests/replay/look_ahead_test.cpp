@@ -280,6 +280,12 @@ TEST_F(LookAheadTest, AReadIsCompleteAtOnce) {
   EXPECT_EQ(read.psns, 3u);
 }
 
+TEST_F(LookAheadTest, TheFirstReadHasThePsnsThatItsResponsesShow) {
+  capture.add(
+      {ends.read(10, 8192), ends.answer(10, 1, 0x1f, kReadFirst, 4096), ends.answer(11, 1, 0x1f, kReadLast, 4096)});
+  EXPECT_EQ(packet(1).psns, 2u);
+}
+
 TEST_F(LookAheadTest, AMessageThatIsBegunAgainBelongsToItsFirstBegin) {
   FrameSpec last = ends.request(kWriteLastImmediate, 12, 100);
   last.immediate = 7;

@@ -60,6 +60,27 @@ TEST(Connections, AMissingReadResponseIsAnImpliedNak) {
   EXPECT_EQ(tap.lane_to(0x12).reads.losses().wire, 1u);
 }
 
+// The rest of the first responses is on its way when the requester asks again; both come within a mirror's time.
+TEST(Connections, ResponsesAskedForAgainBehindTheRestOfTheFirstOnesAreNoCopies) {
+  Tap tap;
+  const Ends ends;
+  const auto soon = [&tap](const FrameSpec& spec) { return tap.see(build_frame(spec), 80); };
+  tap.see(ends.read(0, 6 * 1024));
+  soon(ends.answer(0, 1, 0x1f, kReadFirst, 1024));
+  for (const uint32_t psn : {2, 3}) soon(ends.answer(psn, 1, 0x1f, kReadMiddle, 1024));
+  soon(ends.read(1, 5 * 1024));
+  soon(ends.answer(4, 1, 0x1f, kReadMiddle, 1024));
+  soon(ends.answer(5, 1, 0x1f, kReadLast, 1024));
+  soon(ends.answer(1, 1, 0x1f, kReadFirst, 1024));
+  for (const uint32_t psn : {2, 3, 4}) EXPECT_EQ(soon(ends.answer(psn, 1, 0x1f, kReadMiddle, 1024)).copy, Copy::kNone);
+  EXPECT_EQ(soon(ends.answer(5, 1, 0x1f, kReadLast, 1024)).copy, Copy::kNone);
+  tap.tracker.finish();
+  const Losses& lost = tap.lane_to(0x12).reads.losses();
+  EXPECT_EQ(lost.wire, 1u);
+  EXPECT_EQ(lost.ranges, 1u);
+  EXPECT_EQ(lost.unknown + lost.tap, 0u);
+}
+
 TEST(Connections, ReadLatencyIsFromTheRequestToTheLastResponse) {
   const Ends ends;
   Tap tap;
