@@ -1,5 +1,6 @@
 #include "traces/connections.hpp"
 
+#include "traces/prefetch.hpp"
 #include "traces/psn.hpp"
 
 namespace traces {
@@ -30,7 +31,7 @@ Observation ConnectionTracker::add(const Packet& packet, const RocePacket& roce)
   const bool is_rc = transport_of(bth.opcode) == Transport::kRc && operation_of(bth.opcode).verb != Verb::kReserved;
   if (is_rc || is_cnp) {
     seen.lane = find_or_create(addresses_.id_of(roce.source, roce.destination), bth.dest_qp);
-    __builtin_prefetch(&lanes_[seen.lane]);
+    prefetch(&lanes_[seen.lane]);
   }
   seen.copy = copy_of(packet, roce, seen.lane);
   if (seen.copy != Copy::kNone)

@@ -25,10 +25,8 @@ void TouchedMemory::access(const MemoryAccess& access) {
 
 // Inside of what earlier accesses have touched, whatever becomes of it.
 bool TouchedMemory::is_known(const MemoryAccess& access) const {
-  if (recent_ >= regions_.size()) return false;
-  const MemoryRegion& region = regions_[recent_];
-  return region.remote_key == access.remote_key && (region.rights & access.right) != 0 &&
-         access.address >= region.first_address && access.address + access.length <= region.end_address;
+  return recent_.remote_key == access.remote_key && (recent_.rights & access.right) != 0 &&
+         access.address >= recent_.first_address && access.address + access.length <= recent_.end_address;
 }
 
 void TouchedMemory::refuse(uint32_t psn) {
@@ -50,20 +48,17 @@ void TouchedMemory::settle_oldest() {
 }
 
 void TouchedMemory::add(const MemoryRegion& touched) {
-  const auto is_it = [&](const MemoryRegion& region) { return region.remote_key == touched.remote_key; };
-  if (recent_ >= regions_.size() || !is_it(regions_[recent_])) {
-    recent_ = static_cast<size_t>(std::find_if(regions_.begin(), regions_.end(), is_it) - regions_.begin());
-  }
-  if (recent_ < regions_.size()) {
-    MemoryRegion& region = regions_[recent_];
-    region.first_address = std::min(region.first_address, touched.first_address);
-    region.end_address = std::max(region.end_address, touched.end_address);
-    region.rights |= touched.rights;
-  } else if (recent_ < kRegions) {
-    regions_.push_back(touched);
-  } else {
+  const auto known = std::find_if(regions_.begin(), regions_.end(),
+                                  [&](const MemoryRegion& region) { return region.remote_key == touched.remote_key; });
+  if (known == regions_.end() && regions_.size() == kRegions) {
     ++forgotten_;
+    return;
   }
+  MemoryRegion& region = known == regions_.end() ? regions_.emplace_back(touched) : *known;
+  region.first_address = std::min(region.first_address, touched.first_address);
+  region.end_address = std::max(region.end_address, touched.end_address);
+  region.rights |= touched.rights;
+  recent_ = region;
 }
 
 void TouchedMemory::merge(const TouchedMemory& other) {

@@ -58,7 +58,7 @@ class TouchedMemory {
   void add(const MemoryRegion& touched);
 
   std::vector<MemoryRegion> regions_;
-  size_t recent_ = 0;  ///< the region of the newest access that was settled
+  MemoryRegion recent_;  ///< a copy of that of the newest access that was settled; without rights before
   uint64_t forgotten_ = 0;
   uint32_t front_ = 0, used_ = 0;
   std::array<MemoryAccess, kWaiting> waiting_{};

@@ -18,7 +18,7 @@ class RamModel {
     settle();
     if (request_cycle_ == world().now) violation("second request in a step", "Ram");
     next_ = index(a);
-    if (!kForward) next_row_ = as_of_start(next_);
+    __builtin_prefetch(&rows_[next_]);
     request_cycle_ = world().now;
     pending_ = true;
   }
@@ -30,6 +30,7 @@ class RamModel {
   }
 
   void write(const Address& a, const T& x) {
+    settle();
     if (write_cycle_ == world().now) violation("second write in a step", "Ram");
     written_ = index(a);
     overwritten_ = rows_[written_];
@@ -64,10 +65,11 @@ class RamModel {
   const T& as_of_start(uint64_t row) const {
     return write_cycle_ == world().now && written_ == row ? overwritten_ : rows_[row];
   }
+  // The row is taken a step after its request, when it has come from memory, as it was then: nothing is written before.
   void settle() {
     if (!pending_ || request_cycle_ == world().now) return;
     held_ = next_;
-    if (!kForward) held_row_ = next_row_;
+    if (!kForward) held_row_ = write_cycle_ == request_cycle_ && written_ == next_ ? overwritten_ : rows_[next_];
     pending_ = false;
     any_ = true;
   }
@@ -76,7 +78,7 @@ class RamModel {
   uint64_t next_ = 0, held_ = 0, written_ = 0;
   Cycles request_cycle_ = kForever, write_cycle_ = kForever;
   bool pending_ = false, any_ = false;
-  T next_row_, held_row_, overwritten_;
+  T held_row_, overwritten_;
 };
 
 template <class T, int N>

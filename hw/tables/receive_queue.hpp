@@ -21,7 +21,7 @@ struct ReceiveQueue {
             hls::stream<RxChecked>& out, hls::stream<ReceivePosted>& posted) {
     if (bool(fetching_)) {
       if (out.full()) return;
-      out.write(filled(packet_, wqe_.data()));
+      out.write(needs_wqe(packet_) ? filled(packet_, wqe_.data()) : packet_);
     }
     fetching_ = intake_.has_packet;
     if (bool(intake_.has_packet)) fetch(intake_.packet, rows_.data());
@@ -67,7 +67,7 @@ struct ReceiveQueue {
     const bool takes_head = takes(checked);
     const QpRow qp = row_of(checked.packet.qpn);
     packet_ = checked;
-    wqe_.request(row_of(qp, takes_head ? row.head : row.head - ReceiveSlot(1)));
+    if (needs_wqe(checked)) wqe_.request(row_of(qp, takes_head ? row.head : row.head - ReceiveSlot(1)));
     if (!takes_head) return;
     Row next = row;
     next.head = row.head + ReceiveSlot(1);
@@ -86,11 +86,15 @@ struct ReceiveQueue {
     rows_.write(qp, next);
   }
 
+  // Later packets of a SEND need the one that its first packet has taken.
+  static bool needs_wqe(const RxChecked& checked) {
+    return accepted(checked) && (wire::takes_receive(checked.packet.opcode) || wire::is_send(checked.packet.opcode));
+  }
+
   static RxChecked filled(const RxChecked& checked, const Entry& entry) {
     RxChecked result = checked;
-    const bool send = wire::is_send(checked.packet.opcode), takes_head = takes(checked);
-    if (takes_head || (send && accepted(checked))) result.receive = entry.index;
-    if (send && takes_head) {
+    result.receive = entry.index;
+    if (wire::is_send(checked.packet.opcode) && takes(checked)) {
       result.address = entry.address;
       result.room = entry.length;
     }

@@ -58,10 +58,12 @@ void FunctionalNic::Placer::step(hls::stream<hw::Placement>& in, hls::stream<hw:
   if (bool(p.acknowledges)) acks.write(p.ack);
 }
 
-void FunctionalNic::Line::step(hls::stream<hw::TxPacket>& in) {
-  if (in.empty()) return;
-  const hw::TxPacket& packet = in.read();
-  observer(uint32_t(packet.qpn.u64()), to_packet(packet));
+void FunctionalNic::Line::step(hls::stream<hw::TxPacket>& responses, hls::stream<hw::TxPacket>& requests) {
+  for (hls::stream<hw::TxPacket>* in : {&responses, &requests}) {
+    if (in->empty()) continue;
+    const hw::TxPacket& packet = in->read();
+    observer(uint32_t(packet.qpn.u64()), to_packet(packet));
+  }
 }
 
 void FunctionalNic::Ends::step(hls::stream<hw::Completion>& completions, hls::stream<hw::TimerCommand>& timer) {
@@ -103,7 +105,6 @@ void FunctionalNic::wire_responder() {
   stream(ack_, "rx.ack");
   stream(read_issued_, "tx.read_issued");
   stream(read_answered_, "tx.read_answered");
-  stream(out_, "tx.connection_in");
   auto& p = port_;
   wiring_.stage(qp_state_, "tables.qp_state", in(qp_in_), in(p.qp_state_control), in(receive_posted_), out(region_in_));
   wiring_.stage(memory_region_, "tables.memory_region", in(region_in_), in(p.region_control), out(receive_in_));
@@ -115,8 +116,7 @@ void FunctionalNic::wire_responder() {
   wiring_.stage(placer_, "rx.payload", in(placement_), out(ack_));
   wiring_.stage(response_queue_, "tx.response_queue", in(response_), in(p.response_queue_control),
                 out(response_packet_), out(read_served_));
-  wiring_.stage(arbiter_, "tx.arbiter", in(response_packet_), in(packet_), out(out_));
-  wiring_.stage(line_, "tables.connection", in(out_));
+  wiring_.stage(line_, "tx.arbiter", in(response_packet_), in(packet_));
 }
 
 void FunctionalNic::wire_requester() {

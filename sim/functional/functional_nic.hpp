@@ -31,9 +31,9 @@ class FunctionalNic : public ReplayNic {
   struct Placer {
     void step(hls::stream<hw::Placement>& in, hls::stream<hw::RxAck>& acks);
   };
-  // In the place of what follows tx.arbiter.
+  // In the place of tx.arbiter and what follows it.
   struct Line {
-    void step(hls::stream<hw::TxPacket>& in);
+    void step(hls::stream<hw::TxPacket>& responses, hls::stream<hw::TxPacket>& requests);
     Observer observer;
   };
   // Ends of streams that nobody waits for.
@@ -70,7 +70,6 @@ class FunctionalNic : public ReplayNic {
   hw::tx::FlowControl flow_control_;
   hw::tables::Retransmit retransmit_;
   hw::tx::AckMerge ack_merge_;
-  hw::tx::Arbiter arbiter_;
   Placer placer_;
   Line line_;
   Ends ends_;
@@ -86,7 +85,7 @@ class FunctionalNic : public ReplayNic {
   hls::stream<hw::ReadIssued> read_issued_;
   hls::stream<hw::ReadAnswered> read_answered_;
   hls::stream<hw::Credit> credit_;
-  hls::stream<hw::TxPacket> new_packet_, packet_, response_packet_, out_;
+  hls::stream<hw::TxPacket> new_packet_, packet_, response_packet_;
   hls::stream<hw::ListCommand> list_;
   hls::stream<hw::TimerCommand> timer_;
   hls::stream<hw::TimerExpired> expired_;

@@ -5,6 +5,7 @@
 
 #include "hw/bus/wire.hpp"
 #include "sim/config/error.hpp"
+#include "traces/prefetch.hpp"
 #include "traces/psn.hpp"
 
 namespace sim {
@@ -126,9 +127,33 @@ ReplayConnection* Director::own_connection(const HeldPacket& held) {
   return peer == kNoLane ? nullptr : &connection_of(capture_.life_of(peer));
 }
 
+// Each of these tells where the next one lies.
+void Director::prefetch_next() const {
+  const auto& lanes = capture_.tracker().lanes();
+  const auto lane_of = [this](uint64_t packets) {
+    const HeldPacket* held = capture_.ahead(packets);
+    return held == nullptr ? kNoLane : held->lane;
+  };
+  if (const HeldPacket* held = capture_.ahead(16)) traces::prefetch(held);
+  if (const uint32_t lane = lane_of(12); lane != kNoLane) __builtin_prefetch(&lanes[lane].peer);
+  if (const uint32_t lane = lane_of(8); lane < by_lane_.size()) {
+    __builtin_prefetch(&by_lane_[lane]);
+    if (const uint32_t peer = lanes[lane].peer; peer < by_lane_.size()) {
+      __builtin_prefetch(&by_lane_[peer]);
+      __builtin_prefetch(&lanes[peer].peer);
+    }
+  }
+  if (const uint32_t lane = lane_of(4); lane < by_lane_.size()) {
+    if (by_lane_[lane] != nullptr) return traces::prefetch(by_lane_[lane]);
+    const uint32_t peer = lanes[lane].peer;
+    if (peer < by_lane_.size() && by_lane_[peer] != nullptr) traces::prefetch(by_lane_[peer]);
+  }
+}
+
 bool Director::step() {
   HeldPacket* held = capture_.next();
   if (held == nullptr) return false;
+  prefetch_next();
   nic_.set_time(held->time_ns);
   switch (held->course) {
     case Course::kRequestIn:

@@ -91,6 +91,7 @@ class Director {
 
  private:
   void observe(HeldPacket& held, const traces::RocePacket& roce);
+  void prefetch_next() const;
   ReplayConnection& connection_of(uint32_t lane);
   ReplayConnection* own_connection(const HeldPacket& held);
   uint32_t host_of(const traces::IpAddress& address);

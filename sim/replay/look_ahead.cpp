@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "hw/bus/wire.hpp"
+#include "traces/prefetch.hpp"
 #include "traces/psn.hpp"
 #include "traces/repair.hpp"
 
@@ -124,6 +125,7 @@ void LookAhead::take(traces::Packet& packet) {
   }
   traces::RocePacket roce = traces::decode(packet);
   const traces::Observation seen = tracker_.add(packet, roce);
+  if (seen.lane < lanes_.size()) __builtin_prefetch(&lanes_[seen.lane]);
   const bool is_mirror = seen.packet_class == traces::PacketClass::kMirror;
   const bool is_cut = packet.bytes.size() < packet.original_length && roce.kind == traces::FrameKind::kRoceV2;
   const bool is_lost = is_cut && !is_mirror && traces::repair(packet, roce) == traces::Repair::kImpossible;
@@ -164,6 +166,7 @@ void LookAhead::hold(traces::Packet& packet, traces::RocePacket& roce, const tra
   if (course == Course::kOther || (course == Course::kFrameIn && (is_cut || !options_.keep_frames))) return;
   const uint64_t sequence = end_++;
   HeldPacket& held = at(sequence);
+  traces::prefetch(&at(sequence + 2));
   std::vector<uint8_t> buffer = std::move(held.frame);
   held = HeldPacket();
   held.index = packet.index;

@@ -57,6 +57,9 @@ class LookAhead {
   // The oldest packet, good until the next call; null behind the last one.
   HeldPacket* next();
 
+  // The one that many behind it; null behind what is held.
+  const HeldPacket* ahead(uint64_t packets) const { return begin_ + packets < end_ ? &at(begin_ + packets) : nullptr; }
+
   const traces::ConnectionTracker& tracker() const { return tracker_; }
   // The lane that a lane turned out to be the same life as; itself for most.
   uint32_t life_of(uint32_t lane) const;

@@ -30,7 +30,6 @@ LookAheadOptions look_ahead_options(const ReplayRun& run, const Tables& tables) 
   o.from_s = run.from_s;
   o.to_s = run.to_s;
   o.keep_frames = !run.functional;
-  if (run.functional) o.packets = 1 << 17;
   return o;
 }
 
