@@ -18,12 +18,12 @@ run_tests() {
   return "${PIPESTATUS[0]}"
 }
 
-# Without what only takes long there: hundreds of short runs each (corners of parameters, replays of every capture, what
-# the account says under many loads), and tables of many gigabytes of address space made anew for each of hundreds of
+# Without what only takes long there: hundreds of short runs each (corners of parameters, widths, seeds of losses, what the
+# account says, replays of every capture), and tables of many gigabytes of address space made anew for each of hundreds of
 # cases. The code is that of the other tests.
 sanitized_tests() {
-  local slow='e2e.(corners|degraded|extract|rates)|e2e.replay.(soft_roce|third_party|derived)|hw.WorkQueue.NewLife'
-  slow+='|e2e.account.(a_stage_cut|every_|one_crossing|a_message_of|tracing|the_order|rows_sum)'
+  local slow='e2e.(account|corners|degraded|determinism|extract|oracles)|e2e.loss.(fifty|each)|e2e.operations.every_width'
+  slow+='|e2e.replay.(soft_roce|third_party|derived)|hw.WorkQueue.NewLife'
   build_in build-asan all -DBALBOA_SANITIZE=address,undefined &&
     run_tests build-asan -E "$slow"
 }

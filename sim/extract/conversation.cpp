@@ -11,6 +11,8 @@ namespace {
 using traces::distance24;
 using traces::Verb;
 
+constexpr uint8_t kRnr = 1;  // bits 7:5 of the syndrome of an RNR NAK
+
 Verb verb_of(const HeldPacket& packet) {
   return traces::operation_of(packet.transport.opcode).verb;
 }
@@ -124,7 +126,8 @@ void Conversation::answer(const HeldPacket& packet) {
   const bool is_read = verb_of(packet) == Verb::kReadResponse;
   const bool is_nak = !is_read && t.syndrome >> 5 != 0;
   if (is_read) read_response(packet);
-  if (t.syndrome == hw::wire::aeth::kNakSequence && is_nak && refused_ != t.psn) {
+  if (is_nak && t.syndrome >> 5 == kRnr) not_ready_ = t.psn;
+  if (is_nak && t.syndrome == hw::wire::aeth::kNakSequence && not_ready_ != t.psn && refused_ != t.psn) {
     lose(LostKind::kRequest, t.psn, false);
     refused_ = t.psn;
   }

@@ -48,7 +48,9 @@ class Conversation {
   uint32_t last_ = 0;                // PSN behind the packet before
   uint32_t acknowledged_ = 0;        // once answered_
   std::optional<uint32_t> refused_;  // by a NAK, and not sent again
-  bool after_timeout_ = false;       // the run of retransmissions under way began with a time-out
+  // By the last RNR NAK: soft-RoCE sends sequence NAKs of that PSN too, which tell of no loss.
+  std::optional<uint32_t> not_ready_;
+  bool after_timeout_ = false;  // the run of retransmissions under way began with a time-out
   uint64_t incomplete_ = 0;
 };
 

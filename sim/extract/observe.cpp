@@ -100,7 +100,7 @@ class Observer {
     o.notes = notes();
     if (o.connections.empty())
       throw traces::InputError(
-          fmt::format("no request between {} in the capture; allowed are two hosts of it", name_of(hosts_)));
+          fmt::format("no whole message between {} in the capture; allowed are two hosts with some", name_of(hosts_)));
     return o;
   }
 

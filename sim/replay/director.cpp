@@ -191,8 +191,10 @@ void Director::request_in(const HeldPacket& held) {
     return;
   }
   prepare(c, held, place);
-  c.answers.request(held.transport.psn, held.psns, held.transport.opcode, held.transport.ack_request, !held.first_sight,
-                    held.index);
+  // Behind a gap a READ may be the rest of one that the tap has missed.
+  const bool may_be_rest = held.after_gap && held.transport.opcode == hw::wire::kReadRequest;
+  c.answers.request(held.transport.psn, held.psns, held.transport.opcode, held.transport.ack_request,
+                    !held.first_sight || may_be_rest, held.index);
   c.tally.requests_in++;
   if (!held.first_sight) nic_.settle();  // the peer sends again because of what it got, or did not get, before
   give(c, held, c.number);

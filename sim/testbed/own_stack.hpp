@@ -5,10 +5,12 @@
 #include <cstddef>
 
 // The address sanitizer's own interface; null without it.
+// NOLINTBEGIN(bugprone-reserved-identifier): its names
 extern "C" {
 [[gnu::weak]] void __sanitizer_start_switch_fiber(void** fake_stack, const void* bottom, size_t size);
 [[gnu::weak]] void __sanitizer_finish_switch_fiber(void* fake_stack, const void** bottom, size_t* size);
 }
+// NOLINTEND(bugprone-reserved-identifier)
 
 namespace sim {
 

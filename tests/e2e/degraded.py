@@ -26,6 +26,10 @@ def write(path, records):
     return path
 
 
+def is_roce(frame):
+    return frame[12:14] == b"\x08\x00" and frame[23] == 17 and frame[36:38] == (4791).to_bytes(2, "big")
+
+
 def psn(frame):
     return int.from_bytes(frame[BTH_AT + 9 : BTH_AT + 12], "big")
 
@@ -54,6 +58,11 @@ def mid_flow(records):
     return records[len(records) // 4 : -len(records) // 5]
 
 
+def later(records, nanoseconds):
+    """By another clock."""
+    return [(time + nanoseconds, length, frame) for time, length, frame in records]
+
+
 def checksum(header):
     total = sum(struct.unpack(f">{len(header) // 2}H", header))
     while total >> 16:
@@ -70,8 +79,17 @@ def next_hop(frame):
     return bytes.fromhex("02aa00000001" "02aa00000002") + frame[12:ETHERNET] + bytes(header) + frame[ETHERNET + IP :]
 
 
+def mirrored(records, change):
+    """Every frame twice, the second one changed and 700 ns later."""
+    return sorted(records + [(t + 700, n, change(f)) for t, n, f in records], key=lambda r: r[0])
+
+
 def mirrored_behind_a_router(records):
-    return sorted(records + [(t + 700, n, next_hop(f)) for t, n, f in records], key=lambda r: r[0])
+    return mirrored(records, next_hop)
+
+
+def mirrored_twice_alike(records):
+    return mirrored(records, lambda frame: frame)
 
 
 def lossy(records, rate, seed):
@@ -87,17 +105,24 @@ def split(records):
     return parts
 
 
-def in_erspan2(records):
-    """As a switch mirrors them: ERSPAN type II over GRE over IPv4 (draft-foschiano-erspan)."""
+def in_erspan(records, protocol, header):
+    """As a switch mirrors them: ERSPAN over GRE over IPv4 (draft-foschiano-erspan)."""
     wrapped = []
     for number, (time, length, frame) in enumerate(records):
-        inner = struct.pack(">HHI", 0x1000, 0x0005, 0) + frame
-        gre = struct.pack(">HHI", 0x1000, 0x88BE, number) + inner
-        header = struct.pack(">BBHHHBBH4s4s", 0x45, 0, IP + len(gre), 0, 0, 64, 47, 0, b"\xc0\0\2\1", b"\xc0\0\2\2")
-        header = header[:10] + checksum(header).to_bytes(2, "big") + header[12:]
-        outer = bytes.fromhex("02bb00000001" "02bb00000002" "0800") + header + gre
+        gre = struct.pack(">HHI", 0x1000, protocol, number) + header + frame
+        ip = struct.pack(">BBHHHBBH4s4s", 0x45, 0, IP + len(gre), 0, 0, 64, 47, 0, b"\xc0\0\2\1", b"\xc0\0\2\2")
+        ip = ip[:10] + checksum(ip).to_bytes(2, "big") + ip[12:]
+        outer = bytes.fromhex("02bb00000001" "02bb00000002" "0800") + ip + gre
         wrapped.append((time, length + len(outer) - len(frame), outer))
     return wrapped
+
+
+def in_erspan2(records):
+    return in_erspan(records, 0x88BE, struct.pack(">HHI", 0x1000, 0x0005, 0))
+
+
+def in_erspan3(records):
+    return in_erspan(records, 0x22EB, struct.pack(">HHIHH", 0x2000, 0x0005, 1000, 0, 0))
 
 
 def in_vxlan(records):

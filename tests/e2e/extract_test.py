@@ -15,15 +15,11 @@ def packets_of(path):
     ]
 
 
-def is_roce(frame):
-    return frame[12:14] == b"\x08\x00" and frame[23] == 17 and frame[36:38] == (4791).to_bytes(2, "big")
-
-
 def recovery_of(records, requester, pmtu):
     """PSNs of the sequence NAKs, and those that READs are asked for again from."""
     naks, again, highest = [], [], None
     for _, _, f in records:
-        if not is_roce(f):
+        if not degraded.is_roce(f):
             continue
         op, psn = degraded.opcode(f), degraded.psn(f)
         if op == ACK and f[AETH_AT] == NAK_SEQUENCE:

@@ -28,6 +28,10 @@ class ListedWork(Case):
     def run_text(self, text, *arguments, **options):
         return self.simulate("run", self.write("scenario.toml", text), *arguments, **options)["result"]
 
+    def test_a_timer_that_runs_on_is_no_deadlock(self):
+        """The timer of the last message, 4.096 us * 2^19, outlasts the watchdog."""
+        self.run_text(ONE.replace("work =", "timeout = 19\nwork ="))
+
     def test_the_same_packets_as_perftest(self):
         for operation, size, depth in (("write", 4096, 128), ("read", 10000, 4), ("send", 64, 16)):
             with self.subTest(operation=operation):

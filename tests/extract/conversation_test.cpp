@@ -194,6 +194,18 @@ TEST(Conversation, AReadThatANakNamesLostNoResponse) {
   EXPECT_EQ(talk.losses(), Lines{"request 11 due 1"});
 }
 
+TEST(Conversation, ASequenceNakBehindAnRnrNakTellsNoLoss) {
+  Talk talk;
+  talk.write(10, 1);
+  talk.write(11, 1);
+  talk.answer(kAck, 10, 0x21);
+  talk.answer(kAck, 10, kNak);
+  EXPECT_TRUE(talk.losses().empty());
+  talk.again(kWriteOnly, 10, traces::RetryCause::kRnrNak);
+  talk.answer(kAck, 11, kNak);
+  EXPECT_EQ(talk.losses(), Lines{"request 11 due 1"});
+}
+
 TEST(Conversation, PsnsWrap) {
   Talk talk;
   talk.write(0xFFFFFF, 1);
